@@ -1,0 +1,1 @@
+"""Simulates large training jobs that fail and restart, and counts which data the final model saw."""
