@@ -1,0 +1,85 @@
+"""The history: the small object in which the clock domain and the data domain meet.
+
+The clock writes it, one record a leg; the data domain reads it. It knows neither.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+Outcome = Literal["done", "limit", "starved", "no progress"]
+
+
+class Leg(NamedTuple):
+    """What the run trains between two restarts: steps [start, stop).
+
+    Training steps [start, stop) were completed, steps [start, read) were read by the loader (the step in flight when the
+    leg was broken off was read, not viewed), and the next leg starts at `kept`. Times are nanoseconds.
+    """
+
+    leg: int
+    start: int
+    stop: int
+    read: int
+    kept: int
+    data: int  # data-parallel degree
+    nodes: int
+    begin_ns: int
+    end_ns: int
+    step_ns: int
+    stall_ns: int  # in saves, and waiting for an earlier save to be written
+    saves: int  # that became durable
+    first_save: int  # steps from the leg's start to its first save
+    save_period: int  # steps from a save to the next
+    first_save_ns: int  # from the leg's start to the end of its first save's stall
+    save_period_ns: int
+    ended_by: str  # a cause, or "end of run"
+
+
+class Recovery(NamedTuple):
+    """The time between two legs, in nanoseconds by phase, and what it began and ended with."""
+
+    begin_ns: int
+    detection_ns: int
+    waiting_ns: int
+    start_up_ns: int
+    load_ns: int
+    interruptions: int  # failures that hit the job from the end of the leg to the next leg's begin
+
+
+class Happening(NamedTuple):
+    """One line of the event log."""
+
+    time_ns: int
+    kind: str
+    cause: str
+    node: int  # -1: the job as a whole
+    where: str  # "job", "spare", "repair"
+    leg: int
+
+
+@dataclass(slots=True)
+class History:
+    """What happened, in the order in which it happened.
+
+    `recoveries[i]` follows `legs[i]`; the last leg has one only if the run ended during a recovery.
+    """
+
+    legs: list[Leg] = field(default_factory=list)
+    recoveries: list[Recovery] = field(default_factory=list)
+    happenings: list[Happening] = field(default_factory=list)
+    wall_ns: int = 0
+    node_ns: int = 0  # nodes held by the job, integrated over time
+    outcome: Outcome = "done"
+    reason: str = ""
+
+    def lineage_stops(self) -> list[int]:
+        """For each leg the step (exclusive) up to which the final model is made of it; at least the leg's start.
+
+        A later restart may go behind the start of an earlier leg and cuts it then.
+        """
+        stops: list[int] = []
+        bound = None
+        for leg in reversed(self.legs):
+            bound = leg.kept if bound is None else min(bound, leg.kept)
+            stops.append(max(leg.start, min(bound, leg.stop)))
+        return stops[::-1]

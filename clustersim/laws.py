@@ -1,0 +1,109 @@
+"""Laws of duration, as quantile functions: a uniform number in, nanoseconds out.
+
+A quantile is monotone in its uniform, so runs that share a stream stay comparable when a law's parameters change.
+"""
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Protocol
+
+NEVER = 2**62
+"""Nanoseconds (146 years): a duration from here on is not scheduled."""
+
+_NORMAL = NormalDist()
+
+
+def whole_ns(duration: float) -> int:
+    """Round a duration in nanoseconds once; everything beyond `NEVER` is `NEVER`."""
+    return round(duration) if duration < NEVER else NEVER
+
+
+class Law(Protocol):
+    """A law of a duration in nanoseconds."""
+
+    @property
+    def mean_ns(self) -> float:
+        """The mean in nanoseconds."""
+
+    def quantile(self, uniform: float) -> int:
+        """The duration (ns, at most `NEVER`) that a share `uniform` of all durations stays below."""
+
+    def cdf(self, duration_ns: float) -> float:
+        """The share of durations at or below `duration_ns`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """Always the same duration."""
+
+    value_ns: int
+
+    @property
+    def mean_ns(self) -> float:
+        """The mean in nanoseconds."""
+        return float(self.value_ns)
+
+    def quantile(self, uniform: float) -> int:
+        """The constant, whatever the uniform."""
+        return self.value_ns
+
+    def cdf(self, duration_ns: float) -> float:
+        """0 below the constant, 1 from there on."""
+        return float(duration_ns >= self.value_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class Weibull:
+    """P(T > t) = exp(-(t / scale)^shape); shape 1 is the exponential law."""
+
+    shape: float
+    scale_ns: float
+
+    @classmethod
+    def of_mean(cls, mean_ns: float, shape: float = 1.0) -> "Weibull":
+        """The Weibull law of a given mean: scale = mean / gamma(1 + 1/shape)."""
+        return cls(shape, mean_ns / math.gamma(1 + 1 / shape))
+
+    @property
+    def mean_ns(self) -> float:
+        """The mean in nanoseconds."""
+        return self.scale_ns * math.gamma(1 + 1 / self.shape)
+
+    def quantile(self, uniform: float) -> int:
+        """scale (-ln(1 - u))^(1/shape)."""
+        standard = -math.log1p(-uniform)
+        return whole_ns(self.scale_ns * (standard if self.shape == 1.0 else standard ** (1 / self.shape)))
+
+    def cdf(self, duration_ns: float) -> float:
+        """1 - exp(-(t / scale)^shape)."""
+        return -math.expm1(-((max(duration_ns, 0.0) / self.scale_ns) ** self.shape))
+
+
+@dataclass(frozen=True, slots=True)
+class Lognormal:
+    """ln T is normal with mean ln(median) and standard deviation sigma."""
+
+    median_ns: float
+    sigma: float
+
+    @classmethod
+    def of_mean(cls, mean_ns: float, sigma: float) -> "Lognormal":
+        """The lognormal law of a given mean: median = mean exp(-sigma^2 / 2)."""
+        return cls(mean_ns * math.exp(-(sigma**2) / 2), sigma)
+
+    @property
+    def mean_ns(self) -> float:
+        """The mean in nanoseconds."""
+        return self.median_ns * math.exp(self.sigma**2 / 2)
+
+    def quantile(self, uniform: float) -> int:
+        """median exp(sigma z), z the standard normal quantile."""
+        exponent = self.sigma * _NORMAL.inv_cdf(uniform)
+        return whole_ns(self.median_ns * math.exp(exponent)) if exponent < 600 else NEVER
+
+    def cdf(self, duration_ns: float) -> float:
+        """The standard normal law at ln(t / median) / sigma."""
+        if duration_ns <= 0:
+            return 0.0
+        return _NORMAL.cdf(math.log(duration_ns / self.median_ns) / self.sigma)

@@ -1,0 +1,30 @@
+"""Closed forms that the simulation is compared with, and that `clustersim check` prints. Times in one unit, any unit."""
+
+import math
+
+
+def young(save: float, mtbf: float) -> float:
+    """Young's interval (1974): sqrt(2 save mtbf), compute time between saves."""
+    return math.sqrt(2 * save * mtbf)
+
+
+def daly(save: float, mtbf: float) -> float:
+    """Daly's interval (2006, eq. 37), compute time between saves; mtbf itself once a save costs 2 mtbf or more."""
+    if save >= 2 * mtbf:
+        return mtbf
+    ratio = save / (2 * mtbf)
+    return young(save, mtbf) * (1 + math.sqrt(ratio) / 3 + ratio / 9) - save
+
+
+def daly_efficiency(interval: float, save: float, mtbf: float, restart: float) -> float:
+    """Useful time over wall time under Daly's complete model (2006).
+
+    Exponential failures, which may strike during saves and restarts:
+    wall = mtbf exp(restart / mtbf) (exp((interval + save) / mtbf) - 1) useful / interval.
+    """
+    return interval / (mtbf * math.exp(restart / mtbf) * math.expm1((interval + save) / mtbf))
+
+
+def first_order_ettr(interval: float, save: float, mtbf: float, restart: float) -> float:
+    """ETTR to first order (Kokolis et al., arXiv 2410.21680): (1 - (restart + interval/2) / mtbf) / (1 + save/interval)."""
+    return max(0.0, 1 - (restart + interval / 2) / mtbf) / (1 + save / interval)
