@@ -1,1 +1,22 @@
-""""""
+"""Who saw what: from intervals that were read to a table of how many samples were planned and seen how often."""
+
+from clustersim.account.count import count
+from clustersim.account.draws import Draws
+from clustersim.account.identity import Counts, count_identity
+from clustersim.account.ledger import ByCell, Ledger, Table
+from clustersim.account.spaces import BlockSpaces, Spaces
+from clustersim.account.story import Story, story
+
+__all__ = [
+    "BlockSpaces",
+    "ByCell",
+    "Counts",
+    "Draws",
+    "Ledger",
+    "Spaces",
+    "Story",
+    "Table",
+    "count",
+    "count_identity",
+    "story",
+]

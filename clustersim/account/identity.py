@@ -1,0 +1,59 @@
+"""Counts per sample under the actual orders, for runs small enough to hold an integer a sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from clustersim.account.draws import Draws, Ints
+from clustersim.account.ledger import Ledger
+from clustersim.account.spaces import Spaces, in_blocks
+from clustersim.account.sweep import sweep
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """How often each sample was planned and seen."""
+
+    planned: Ints  # int64[N]
+    seen: Ints  # int64[N]
+    cell_starts: Ints  # int64[cells + 1], the cells' boundaries in samples: the blocks, or [0, N]
+
+    def ledger(self) -> Ledger:
+        """The ledger that sums these counts."""
+        # One integer a sample sorts ten times faster than three.
+        cell = np.repeat(np.arange(len(self.cell_starts) - 1), np.diff(self.cell_starts))
+        least_planned, least_seen = self.planned.min(), self.seen.min()
+        planned, seen = self.planned - least_planned, self.seen - least_seen
+        shape = (len(self.cell_starts), int(planned.max()) + 1, int(seen.max()) + 1)
+        key, samples = np.unique(np.ravel_multi_index((cell, planned, seen), shape), return_counts=True)
+        cell, planned, seen = np.unravel_index(key, shape)
+        return Ledger.of(cell, planned + least_planned, seen + least_seen, samples, "identity")
+
+
+def count_identity(spaces: Spaces, planned: Draws, seen: Draws) -> Counts:
+    """Expand the reads to a count per sample, at a cost of N for each unevenly read epoch.
+
+    Args:
+        spaces: the orders that were read.
+        planned: reads of the run without failures.
+        seen: reads of the lineage.
+
+    Raises:
+        ValueError: a read leaves [0, N), or a row of several epochs does not read them whole.
+    """
+    pieces = sweep(spaces.size, planned, seen)
+    counts_planned, counts_seen = np.full(spaces.size, pieces.planned), np.full(spaces.size, pieces.seen)
+    space = np.repeat(np.arange(len(pieces.family)), np.diff(pieces.bounds))
+    for piece in np.flatnonzero((pieces.piece_planned != 0) | (pieces.piece_seen != 0)).tolist():
+        samples = spaces.samples(
+            int(pieces.family[space[piece]]),
+            int(pieces.epoch[space[piece]]),
+            int(pieces.start[piece]),
+            int(pieces.stop[piece]),
+        )
+        counts_planned[samples] += pieces.piece_planned[piece]
+        counts_seen[samples] += pieces.piece_seen[piece]
+    cell_starts = spaces.block_starts if in_blocks(spaces) else np.array([0, spaces.size])
+    return Counts(counts_planned, counts_seen, cell_starts)

@@ -1,0 +1,123 @@
+"""The ledger: how many samples were planned p times and seen s times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from clustersim.account.draws import Ints
+
+
+class Table(NamedTuple):
+    """A ledger without its cells; int64 arrays of one length, sorted by (planned, seen), samples > 0."""
+
+    planned: Ints
+    seen: Ints
+    samples: Ints
+
+
+class ByCell(NamedTuple):
+    """Damage of each cell that holds samples; int64 arrays, one entry a cell."""
+
+    cell: Ints
+    samples: Ints
+    planned_views: Ints
+    views: Ints
+    extra: Ints
+    missing: Ints
+    never: Ints
+
+
+def merge(keys: tuple[Ints, ...], samples: Ints) -> tuple[tuple[Ints, ...], Ints]:
+    """Rows with equal keys made one, their samples added in int64, empty rows left out.
+
+    Args:
+        keys: int64[n] arrays; the first sorts first.
+        samples: int64[n].
+    """
+    filled = np.flatnonzero(samples)
+    order = filled[np.lexsort(tuple(key[filled] for key in reversed(keys)))]
+    first = np.zeros(len(order), bool)
+    first[:1] = True
+    for key in keys:
+        first[1:] |= np.diff(key[order]) != 0
+    starts = np.flatnonzero(first)
+    return tuple(key[order[starts]] for key in keys), np.add.reduceat(samples[order], starts)
+
+
+@dataclass(frozen=True, eq=False)
+class Ledger:
+    """`samples` samples of a cell were planned `planned` times and seen `seen` times; int64 arrays of one length.
+
+    Rows are sorted by (cell, planned, seen), each once, with samples > 0; they sum to N. A cell is a block where
+    orders permute blocks; elsewhere there is one cell, 0.
+
+    `exact` says what the rows are: under "identity" they equal a count of each sample, whatever the orders are;
+    under "distribution" they are one draw from the law of the orders.
+    """
+
+    cell: Ints
+    planned: Ints
+    seen: Ints
+    samples: Ints
+    exact: Literal["identity", "distribution"]
+
+    @classmethod
+    def of(
+        cls, cell: Ints, planned: Ints, seen: Ints, samples: Ints, exact: Literal["identity", "distribution"]
+    ) -> Ledger:
+        """The ledger of rows in any order, which may repeat or be empty."""
+        (cell, planned, seen), samples = merge((cell, planned, seen), samples)
+        return cls(cell, planned, seen, samples, exact)
+
+    @cached_property
+    def table(self) -> Table:
+        """All cells together."""
+        (planned, seen), samples = merge((self.planned, self.seen), self.samples)
+        return Table(planned, seen, samples)
+
+    def by_cell(self) -> ByCell:
+        """The figures of each cell."""
+        starts = np.flatnonzero(np.diff(self.cell, prepend=-1))
+        surplus = self.seen - self.planned
+        per_row = (
+            self.samples,
+            self.samples * self.planned,
+            self.samples * self.seen,
+            self.samples * np.maximum(surplus, 0),
+            self.samples * np.maximum(-surplus, 0),
+            self.samples * ((self.planned > 0) & (self.seen == 0)),
+        )
+        return ByCell(self.cell[starts], *(np.add.reduceat(figure, starts) for figure in per_row))
+
+    @cached_property
+    def extra(self) -> int:
+        """Views beyond the planned ones, summed over samples."""
+        return sum(n * max(0, s - p) for p, s, n in self._rows())
+
+    @cached_property
+    def missing(self) -> int:
+        """Planned views that did not happen, summed over samples."""
+        return sum(n * max(0, p - s) for p, s, n in self._rows())
+
+    @cached_property
+    def never(self) -> int:
+        """Samples that were planned and never seen."""
+        return sum(n for p, s, n in self._rows() if p > 0 and s == 0)
+
+    @cached_property
+    def views(self) -> int:
+        """Σ samples · seen."""
+        return sum(n * s for _, s, n in self._rows())
+
+    @cached_property
+    def planned_views(self) -> int:
+        """Σ samples · planned."""
+        return sum(n * p for p, _, n in self._rows())
+
+    def _rows(self) -> list[tuple[int, int, int]]:
+        planned, seen, samples = (column.tolist() for column in self.table)
+        return list(zip(planned, seen, samples, strict=True))

@@ -1,0 +1,51 @@
+"""What the account asks of the orders that samples are read in."""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol, TypeGuard
+
+from clustersim.account.draws import Ints
+
+
+class Spaces(Protocol):
+    """The orders of a run: for each (family, epoch) a bijection from offsets [0, N) to samples [0, N).
+
+    Under the law "uniform" distinct (family, epoch) are independent uniform permutations. Under "blocks" an epoch
+    permutes blocks of consecutive samples, and the object is a `BlockSpaces`.
+    """
+
+    @property
+    def size(self) -> int:
+        """N, the samples of an epoch."""
+        ...
+
+    @property
+    def law(self) -> Literal["uniform", "blocks"]:
+        """How the orders of two epochs depend on each other."""
+        ...
+
+    def samples(self, family: int, epoch: int, start: int, stop: int) -> Ints:
+        """The samples at the offsets [start, stop), int64[stop − start]."""
+        ...
+
+    def offset_of(self, family: Ints, epoch: Ints, sample: int) -> Ints:
+        """Where each (family, epoch), int64[n] and int64[n], reads the sample: int64[n]."""
+        ...
+
+
+class BlockSpaces(Spaces, Protocol):
+    """Orders that deal out blocks (shards): an epoch reads whole blocks one after another, each in sample order."""
+
+    @property
+    def block_starts(self) -> Ints:
+        """Boundaries of the K blocks in samples, int64[K + 1], from 0 to N, never falling."""
+        ...
+
+    def block_order(self, family: int, epoch: int) -> Ints:
+        """The blocks in the order in which the epoch reads them, a permutation, int64[K]."""
+        ...
+
+
+def in_blocks(spaces: Spaces) -> TypeGuard[BlockSpaces]:
+    """Whether the orders permute blocks, and so can be asked for them."""
+    return spaces.law == "blocks"

@@ -1,0 +1,47 @@
+"""One sample's story: the steps that read it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from clustersim.account.draws import Draws, Ints
+from clustersim.account.spaces import Spaces
+
+
+class Story(NamedTuple):
+    """Every read of one sample, in row order and then by epoch; int64 arrays of one length."""
+
+    row: Ints
+    epoch: Ints
+    offset: Ints
+    step: Ints
+
+
+def story(spaces: Spaces, draws: Draws, sample: int, limit: int = 10_000) -> Story:
+    """Find every read of a sample, in time proportional to rows and reads.
+
+    Args:
+        spaces: the orders that were read.
+        draws: the reads to look through.
+        sample: in [0, N).
+        limit: the most reads to list.
+
+    Raises:
+        ValueError: there is no such sample, or it has more reads than the limit.
+    """
+    if not 0 <= sample < spaces.size:
+        raise ValueError(f"no sample {sample}: they are numbered 0 to {spaces.size - 1}")
+    offset = spaces.offset_of(draws.family, draws.epoch, sample)
+    # A row of several epochs reads each whole, so the sample is in all of them or, in a row of one, perhaps in none.
+    reads = np.where((draws.start <= offset) & (offset < draws.stop), draws.epochs, 0)
+    total = sum(reads.tolist())
+    if total > limit:
+        raise ValueError(f"sample {sample} is read {total} times, more than the limit of {limit}")
+    row = np.repeat(np.arange(len(draws)), reads)
+    later = np.arange(total) - np.repeat(np.cumsum(reads) - reads, reads)  # epochs after the row's first
+    epoch = draws.epoch[row] + later
+    offset = spaces.offset_of(draws.family[row], epoch, sample)
+    into = draws.lead[row] + later * spaces.size + offset - draws.start[row]
+    return Story(row, epoch, offset, draws.step[row] + into // draws.per_step[row])

@@ -1,0 +1,120 @@
+"""From reads to pieces: how often each stretch of each unevenly read space was planned and seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from clustersim.account.draws import Draws, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """The spaces (family, epoch) whose offsets were not all read alike, cut where the reads change.
+
+    Spaces stand in the order of the first step that touched them. The pieces of space k are the rows
+    `bounds[k]`:`bounds[k + 1]`; they tile [0, size) in offset order, and neighbours differ.
+    """
+
+    size: int
+    planned: int  # views that every sample has besides, from spaces that were read evenly
+    seen: int
+    family: Ints  # int64[spaces]
+    epoch: Ints  # int64[spaces]
+    bounds: Ints  # int64[spaces + 1]
+    start: Ints  # int64[pieces], and so are the next three
+    stop: Ints
+    piece_planned: Ints
+    piece_seen: Ints
+
+
+def sweep(size: int, planned: Draws, seen: Draws) -> Pieces:
+    """Sweep the interval ends of all spaces at once.
+
+    Args:
+        size: N, the samples of an epoch.
+        planned: reads of the run without failures.
+        seen: reads of the lineage.
+
+    Raises:
+        ValueError: a read leaves [0, N), or a row of several epochs does not read them whole.
+    """
+    draws = Draws.concat((planned, seen))
+    whole = (draws.start == 0) & (draws.stop == size)
+    if (draws.stop > size).any():
+        raise ValueError(f"a read stops at offset {int(draws.stop.max())}, and an epoch has {size} samples")
+    if (~whole & (draws.epochs > 1)).any():
+        raise ValueError("a row of several epochs must read them whole")
+
+    is_planned = np.arange(len(draws)) < len(planned)
+    even_planned = sum(draws.epochs[whole & is_planned].tolist())
+    even_seen = sum(draws.epochs[whole & ~is_planned].tolist())
+
+    parts, is_planned = draws.select(~whole), is_planned[~whole]
+    family, epoch, space = number_spaces(parts)
+    spaces = len(family)
+    # Two events a read, and two without weight a space, so that the pieces reach from 0 to N.
+    each, zero = np.arange(spaces), np.zeros(spaces, np.int64)
+    event_space = np.concatenate((space, space, each, each))
+    at = np.concatenate((parts.start, parts.stop, zero, zero + size))
+    order = np.lexsort((at, event_space))
+    event_space, at = event_space[order], at[order]
+
+    def depth(weight: npt.NDArray[np.bool_]) -> Ints:
+        weight_int = weight.astype(np.int64)
+        return np.cumsum(np.concatenate((weight_int, -weight_int, zero, zero))[order])
+
+    depth_planned, depth_seen = depth(is_planned), depth(~is_planned)
+    last = np.flatnonzero((at[:-1] != at[1:]) & (event_space[:-1] == event_space[1:]))  # the last event at an offset
+    event_space, at = event_space[last], at[last]
+    depth_planned, depth_seen = depth_planned[last], depth_seen[last]
+
+    differs = np.ones(len(at), bool)
+    differs[1:] = np.diff(event_space) != 0
+    differs[1:] |= (np.diff(depth_planned) != 0) | (np.diff(depth_seen) != 0)
+    event_space, at = event_space[differs], at[differs]
+    depth_planned, depth_seen = depth_planned[differs], depth_seen[differs]
+
+    pieces = np.bincount(event_space, minlength=spaces)
+    uneven = pieces > 1
+    kept = uneven[event_space]
+    even_planned += sum(depth_planned[~kept].tolist())
+    even_seen += sum(depth_seen[~kept].tolist())
+    start = at[kept]
+    stop = np.append(start[1:], size)
+    stop[stop == 0] = size
+    return Pieces(
+        size,
+        even_planned,
+        even_seen,
+        family[uneven],
+        epoch[uneven],
+        np.concatenate(([0], np.cumsum(pieces[uneven]))),
+        start,
+        stop,
+        depth_planned[kept],
+        depth_seen[kept],
+    )
+
+
+def number_spaces(draws: Draws) -> tuple[Ints, Ints, Ints]:
+    """The spaces that rows of one epoch touch, in the order of the first step that touches them.
+
+    Returns:
+        family and epoch of each space, int64[spaces], and the number of the space of each row, int64[rows].
+    """
+    order = np.lexsort((draws.epoch, draws.family))
+    new = np.ones(len(order), bool)
+    new[1:] = (np.diff(draws.family[order]) != 0) | (np.diff(draws.epoch[order]) != 0)
+    starts = np.flatnonzero(new)
+    family, epoch = draws.family[order[starts]], draws.epoch[order[starts]]
+    if not len(starts):
+        return family, epoch, np.zeros(0, np.int64)
+    by_step = np.lexsort((epoch, family, np.minimum.reduceat(draws.step[order], starts)))
+    rank = np.empty(len(starts), np.int64)
+    rank[by_step] = np.arange(len(starts))
+    space = np.empty(len(order), np.int64)
+    space[order] = rank[np.cumsum(new) - 1]
+    return family[by_step], epoch[by_step], space
