@@ -1,0 +1,112 @@
+"""What breaks: causes that strike at random, and failures at stated steps or times."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from clustersim.scenario.errors import wrong
+from clustersim.scenario.laws import DurationOrLaw, ExponentialLife, LifeLaw
+from clustersim.scenario.part import Part
+from clustersim.scenario.rates import FailureRate
+from clustersim.scenario.units import Count, Duration, Number, PositiveCount, PositiveDuration
+
+
+class Stochastic(Part):
+    """A cause that strikes at random, each node on its own clock or the job as a whole."""
+
+    cause: str = Field(min_length=1)
+    """Its name, unique in the scenario."""
+    count: Number | None = None
+    """Failures seen over a period, on so many nodes (scope = "node") or in one job (scope = "job")."""
+    over: PositiveDuration | None = None
+    """The period in which `count` failures were seen."""
+    on_nodes: PositiveCount | None = None
+    """The number of nodes on which `count` failures were seen."""
+    rate: FailureRate | None = None
+    """Instead of a count: "6.5 per 1000 node-days", "2 per GPU-year", or "3 per day" for scope = "job"."""
+    law: LifeLaw = ExponentialLife(type="exponential")
+    """The law of the time between failures of one node (or of the job); its mean is the inverse of the rate."""
+    scope: Literal["node", "job"] = "node"
+    """A node fails, or the job stops without losing a node."""
+    ages: Literal["wall", "in_job", "training"] = "wall"
+    """What time it ages by: always, only while its node is in the job, or only while the job trains."""
+    renews: Literal["cause", "all"] = "cause"
+    """What a repair makes new: the cause that failed, or every cause of the node."""
+    detection: DurationOrLaw = 0
+    """From the failure until the job is stopped."""
+    repair: DurationOrLaw | None = None
+    """From the failure until the node is back; without it the failure is transient and the node stays in the job."""
+
+    @model_validator(mode="after")
+    def _check(self) -> "Stochastic":
+        if self.rate is None:
+            self._check_count()
+        else:
+            for key in ("count", "over", "on_nodes"):
+                if getattr(self, key) is not None:
+                    raise wrong("either a count with its period or a rate", "both", key=key)
+            if (self.rate.of == "job") != (self.scope == "job"):
+                expected = 'a rate "per day"' if self.scope == "job" else 'a rate "per node-day" or "per GPU-year"'
+                raise wrong(f'{expected} with scope = "{self.scope}"', f'"{self.rate}"', key="rate")
+        if self.scope == "job" and self.repair is not None:
+            raise wrong('no repair with scope = "job", which takes no node', "one", key="repair")
+        return self
+
+    def _check_count(self) -> None:
+        if self.count is None:
+            raise wrong('count, over and on_nodes, or a rate such as "6.5 per 1000 node-days"', "neither", key="rate")
+        if self.over is None:
+            raise wrong('a period such as "54 d" beside count', "nothing", key="over")
+        if self.scope == "node" and self.on_nodes is None:
+            raise wrong("the number of nodes that the count was seen on", "nothing", key="on_nodes")
+        if self.scope == "job" and self.on_nodes is not None:
+            raise wrong('no on_nodes with scope = "job"', str(self.on_nodes), key="on_nodes")
+
+    def failures_per_ns(self, gpus_per_node: int) -> float:
+        """Failures a nanosecond of one node (scope = "node") or of the job (scope = "job"); may be 0."""
+        if self.rate is not None:
+            return self.rate.per_ns * (gpus_per_node if self.rate.of == "GPU" else 1)
+        # `_check` left no other case.
+        assert self.count is not None
+        assert self.over is not None
+        return self.count / (self.over * (self.on_nodes or 1))
+
+
+class Scripted(Part):
+    """Failures of the job at stated steps or times; they take no node."""
+
+    cause: str = Field(min_length=1)
+    """Its name, unique in the scenario."""
+    at_steps: tuple[Count, ...] | None = None
+    """Each entry strikes once: steps 0 .. s-1 are done and step s is in flight."""
+    at_times: tuple[Duration, ...] | None = None
+    """Wall-clock times since the start, increasing."""
+    data: tuple[PositiveCount, ...] | None = None
+    """The data-parallel degree after each of them."""
+    detection: DurationOrLaw = 0
+    """From the failure until the job is stopped."""
+
+    @model_validator(mode="after")
+    def _check(self) -> "Scripted":
+        if self.at_steps is not None and self.at_times is not None:
+            raise wrong("either at_steps or at_times", "both", key="at_times")
+        key, times = ("at_steps", self.at_steps) if self.at_times is None else ("at_times", self.at_times)
+        if not times:
+            raise wrong("at least one entry", "an empty list", key=key)
+        if self.at_times is not None and any(a >= b for a, b in zip(self.at_times, self.at_times[1:], strict=False)):
+            raise wrong("increasing times", "a list out of order", key="at_times")
+        if self.data is not None and len(self.data) != len(times):
+            raise wrong(f"one degree for each of the {len(times)} failures", f"{len(self.data)}", key="data")
+        return self
+
+
+def _tag(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "<scripted>" if "at_steps" in value or "at_times" in value else "<stochastic>"
+    return "<scripted>" if isinstance(value, Scripted) else "<stochastic>"
+
+
+Failure = Annotated[
+    Annotated[Stochastic, Tag("<stochastic>")] | Annotated[Scripted, Tag("<scripted>")], Discriminator(_tag)
+]

@@ -1,0 +1,106 @@
+"""The job: what it trains, on what machine, split how, and when it ends."""
+
+from typing import Literal
+
+from pydantic import model_validator
+
+from clustersim.scenario.errors import wrong
+from clustersim.scenario.part import Part
+from clustersim.scenario.units import Bytes, Count, FlopRate, PositiveCount, PositiveDuration, Seed
+
+_MOST_NODES = 10_000_000
+_ENDS = ("wall_time", "steps", "samples", "tokens", "epochs")
+
+
+class Run(Part):
+    """When the run ends (exactly one of five ways) and how it is counted."""
+
+    wall_time: PositiveDuration | None = None
+    """It ends after this much wall-clock time."""
+    steps: PositiveCount | None = None
+    """It ends after this many steps."""
+    samples: PositiveCount | None = None
+    """It ends with the step that reaches this many samples."""
+    tokens: PositiveCount | None = None
+    """It ends with the step that reaches this many tokens."""
+    epochs: PositiveCount | None = None
+    """It ends when the loop over its epochs ends, however many steps that takes."""
+    seed: Seed = 0
+    """Every random draw follows from it and the number of the replication. Below 2^63."""
+    limit: PositiveDuration | None = None
+    """Wall-clock time at which a run that has not ended is given up; 20 times its failure-free time if not said."""
+    account: Literal["auto", "identity", "interval"] = "auto"
+    """Count views sample by sample (identity), by intervals of positions, or whichever fits the size (auto)."""
+
+    @model_validator(mode="after")
+    def _check(self) -> "Run":
+        ends = [key for key in _ENDS if getattr(self, key) is not None]
+        if len(ends) != 1:
+            raise wrong(f"exactly one of {', '.join(_ENDS)}", " and ".join(ends) or "none of them")
+        if self.limit is not None and self.wall_time is not None:
+            raise wrong("no limit beside wall_time, which ends the run", "both", key="limit")
+        return self
+
+
+class Model(Part):
+    """What is trained; it sets how long a step takes."""
+
+    global_batch: PositiveCount
+    """Samples a step; a change of the data-parallel degree does not change it."""
+    parameters: PositiveCount | None = None
+    """Parameters that a token passes: 6 FLOP each, forward and backward."""
+    sequence_length: PositiveCount | None = None
+    """Tokens a sample."""
+    flops_per_gpu: FlopRate | None = None
+    """Achieved, not peak: step time = 6 * parameters * tokens of a step / (GPUs * this)."""
+    step_time: PositiveDuration | None = None
+    """Instead of flops_per_gpu: the time of a step at full degree."""
+    bytes_per_token: Bytes = 4
+    """Bytes that the loader delivers for a token."""
+
+    @model_validator(mode="after")
+    def _check(self) -> "Model":
+        if self.step_time is not None:
+            if self.flops_per_gpu is not None:
+                raise wrong("either step_time or flops_per_gpu", "both", key="flops_per_gpu")
+            return self
+        for key in ("parameters", "sequence_length", "flops_per_gpu"):
+            if getattr(self, key) is None:
+                raise wrong("step_time, or parameters, sequence_length and flops_per_gpu", f"no {key}", key="step_time")
+        return self
+
+
+class Cluster(Part):
+    """The machine."""
+
+    nodes: PositiveCount
+    """Nodes that the job uses."""
+    spares: Count = 0
+    """Nodes beside them that replace failed ones."""
+    gpus_per_node: PositiveCount = 8
+    """GPUs a node."""
+    repair_slots: PositiveCount | None = None
+    """Nodes that can be repaired at once; no bound if not said."""
+
+    @model_validator(mode="after")
+    def _check(self) -> "Cluster":
+        if self.nodes + self.spares > _MOST_NODES:
+            raise wrong("at most 10 M nodes and spares together", str(self.nodes + self.spares), key="nodes")
+        return self
+
+
+class Parallelism(Part):
+    """How the job is split; the product of the four is the number of GPUs that it uses."""
+
+    tensor: PositiveCount = 1
+    """GPUs that share each layer's matrices."""
+    pipeline: PositiveCount = 1
+    """Stages of layers."""
+    context: PositiveCount = 1
+    """GPUs that share a sequence."""
+    data: PositiveCount | None = None
+    """Replicas of the model, which share the global batch; what the GPUs allow if not said."""
+    min_data: PositiveCount = 1
+    """The fewest replicas that the job shrinks to."""
+    uneven: Literal["pace", "refuse"] = "pace"
+    """Where the degree does not divide the batch: the fullest replica sets the pace, or such a degree is refused."""

@@ -1,0 +1,120 @@
+"""From a file, a bare name or a dictionary to a checked scenario."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from clustersim.scenario.errors import ScenarioError, closest, problem, show, translate
+from clustersim.scenario.overrides import apply_overrides
+from clustersim.scenario.scenario import Scenario
+
+# Beside the package, both in the repository and where a wheel is installed.
+_SHIPPED = Path(__file__).resolve().parents[2] / "scenarios"
+_LOADERS = _SHIPPED / "presets" / "loaders"
+_DEFAULT_PRESET = "restore"
+
+
+def shipped() -> dict[str, Path]:
+    """The scenarios that come with the package: bare name to file, by name."""
+    return {path.stem: path for path in sorted(_SHIPPED.glob("*.toml"))}
+
+
+def presets() -> dict[str, str]:
+    """The loader presets that come with the package: name to a line that says what it does, by name."""
+    files = sorted(_LOADERS.glob("*.toml"))
+    return {path.stem: path.read_text("utf-8").partition("\n")[0].lstrip("# ") for path in files}
+
+
+def load_scenario(
+    source: "str | PathLike[str] | Mapping[str, Any] | Scenario", overrides: Mapping[str, object] | None = None
+) -> Scenario:
+    """A checked scenario from a path, the bare name of a shipped one, a dictionary, or another scenario.
+
+    `overrides` maps dotted paths to values ("checkpoint.every", "failures.0.at_steps"); None removes a key. Of another
+    scenario it changes what was written, so that a new loader preset replaces the old one's parts.
+    Raises `ScenarioError`, one line, for whatever is wrong.
+    """
+    display, name, document = _open(source)
+    if overrides:
+        apply_overrides(document, overrides, display)
+    filled = {"name": name, **document, "loader": _fill_loader(document.get("loader", {}), display)}
+    try:
+        scenario = Scenario.model_validate(filled)
+    except ValidationError as error:
+        raise translate(error, display, filled) from None
+    scenario._source, scenario._document = display, document
+    return scenario
+
+
+def _open(source: "str | PathLike[str] | Mapping[str, Any] | Scenario") -> tuple[str, str, dict[str, Any]]:
+    """How errors show the source, the name that the scenario has if it says none, and a fresh document."""
+    if isinstance(source, Scenario):
+        return source.source, source.name, _copy(source._document)
+    if isinstance(source, Mapping):
+        return "scenario", "scenario", _copy(source)
+    path = Path(fspath(source))
+    known = shipped()
+    if isinstance(source, str) and source in known:
+        path = known[source]
+        return path.name, source, read_toml(path, path.name)
+    nearest = closest(path.stem, known) if not path.exists() else None
+    return str(source), path.stem or "scenario", read_toml(path, str(source), nearest)
+
+
+def read_toml(path: Path, display: str, nearest: str | None = None) -> dict[str, Any]:
+    """The tables of a file. `display` is how errors show it, `nearest` what is suggested if it does not exist."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise problem(display, "", "UTF-8 text", f"byte 0x{error.object[error.start]:02x} at {error.start}") from None
+    except FileNotFoundError:
+        raise problem(display, "", "a scenario file", "no such file", nearest) from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise problem(display, "", "a readable scenario file", show(reason.lower())) from None
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise problem(display, "", "TOML", "a value nested too deeply") from None
+    except ValueError as error:
+        raise _syntax_error(str(error), text, display) from None
+
+
+def _syntax_error(message: str, text: str, display: str) -> ScenarioError:
+    # tomllib gives the place only inside its message (until Python 3.14).
+    match = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", message, re.DOTALL)
+    if match is None:
+        return problem(display, "", "TOML", show(message))
+    last_line = text.rstrip("\n").rpartition("\n")
+    line, column = match[2] or last_line[0].count("\n") + bool(last_line[1]) + 1, match[3] or len(last_line[2]) + 1
+    return problem(display, f"line {line}, column {column}", "TOML", f"a syntax error ({show(match[1])[1:-1]})")
+
+
+def _fill_loader(parts: object, display: str) -> object:
+    """The loader's parts on top of those of its preset; whatever is no table of parts is left to the models."""
+    if not isinstance(parts, Mapping):
+        return parts
+    name = parts.get("preset")
+    if name is None:
+        if "saves" in parts and "comes_back" in parts:
+            return parts
+        name = _DEFAULT_PRESET
+    if not isinstance(name, str):
+        return parts
+    known = presets()
+    if name not in known:
+        raise problem(display, "loader.preset", f"one of {', '.join(known)}", show(name), closest(name, known))
+    path = _LOADERS / f"{name}.toml"
+    return {"preset": name, **read_toml(path, path.name), **parts}
+
+
+def _copy(value: Any) -> Any:
+    """A deep copy in dictionaries and lists, so that overrides never reach the caller's."""
+    if isinstance(value, Mapping):
+        return {key: _copy(part) for key, part in value.items()}
+    return [_copy(part) for part in value] if isinstance(value, (list, tuple)) else value

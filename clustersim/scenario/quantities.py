@@ -1,0 +1,116 @@
+"""Numbers with units, read exactly: "6.2 s" is 6,200,000,000 ns, never the nearest float.
+
+Each kind of quantity has its own units. A bare number is refused, and so is the unit of another kind.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from clustersim.scenario.errors import show, wrong
+
+# Two digits of exponent are enough for any quantity and keep the exact arithmetic small.
+NUMBER = r"[0-9][0-9_]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,2})?"
+# Times and counts stay below this, so that sums of a few of them still fit 64 bits.
+LIMIT = 2**62
+
+_QUANTITY = re.compile(rf"\s*([+-]?)({NUMBER})\s*(\S.*?)?\s*", re.DOTALL)
+_LONGEST_TEXT = 200
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of quantity: what it is called, an example, and the size of each unit in the base unit."""
+
+    what: str
+    example: str
+    factors: Mapping[str, int]
+
+    @property
+    def expected(self) -> str:
+        """How an error names what it expected."""
+        return f'{self.what} such as "{self.example}"'
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression (ECMA 262) of what `read` accepts."""
+        units = "|".join(re.escape(unit) for unit in sorted(self.factors, key=lambda unit: (-len(unit), unit)))
+        return rf"^\s*\+?{NUMBER}\s*({units})\s*$"
+
+
+_MINUTE_NS = 60 * 10**9
+_DECIMAL = {"k": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
+_BYTES = {"B": 1}
+_BYTES |= {f"{prefix}B": 10 ** (3 * power) for power, prefix in enumerate(("k", "M", "G", "T", "P", "E"), 1)}
+_BYTES |= {f"{prefix}B": 2 ** (10 * power) for power, prefix in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi", "Ei"), 1)}
+_FLOP = {f"{prefix}FLOP/s": 10 ** (3 * power) for power, prefix in enumerate(("", "k", "M", "G", "T", "P", "E"))}
+
+DURATION = Kind(
+    "a duration",
+    "10 min",
+    {
+        "ns": 1,
+        "us": 10**3,
+        "ms": 10**6,
+        "s": 10**9,
+        "min": _MINUTE_NS,
+        "h": 60 * _MINUTE_NS,
+        "d": 24 * 60 * _MINUTE_NS,
+        "w": 7 * 24 * 60 * _MINUTE_NS,
+        "y": 365 * 24 * 60 * _MINUTE_NS,
+    },
+)
+SIZE = Kind("a size", "2.3 TB", _BYTES)
+BANDWIDTH = Kind("a bandwidth", "50 GB/s", {f"{unit}/s": factor for unit, factor in _BYTES.items()})
+FLOP_RATE = Kind("a rate of computing", "400 TFLOP/s", _FLOP)
+COUNT = Kind("a whole number", "16.8 M", _DECIMAL)
+_KINDS = (DURATION, SIZE, BANDWIDTH, FLOP_RATE, COUNT)
+
+
+def split(value: object) -> tuple[Fraction, str] | None:
+    """The number and the unit (may be empty) of a text, None if the value is no such text."""
+    if not isinstance(value, str) or len(value) > _LONGEST_TEXT:
+        return None
+    match = _QUANTITY.fullmatch(value)
+    if match is None:
+        return None
+    number = Fraction(Decimal(match[2].replace("_", "")))
+    return -number if match[1] == "-" else number, match[3] or ""
+
+
+def read(kind: Kind, value: object) -> Fraction:
+    """The exact value of a quantity in its base unit (ns, bytes, bytes a second, FLOP a second, one).
+
+    Raises the error of a validator if it is no quantity of this kind, or a negative one.
+    """
+    parts = split(value)
+    if parts is None or parts[1] not in kind.factors:
+        raise wrong(kind.expected, describe(value, kind))
+    number, unit = parts
+    if number < 0:
+        raise wrong(f"{kind.expected}, not negative", show(value))
+    return number * kind.factors[unit]
+
+
+def describe(value: object, kind: Kind) -> str:
+    """What was found where a quantity of `kind` was expected, and why it is none."""
+    parts = split(value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return f"{show(value)} (a number without unit)"
+    if parts is None:
+        return show(value)
+    unit = parts[1]
+    if not unit:
+        return f"{show(value)} (a number without unit)"
+    other = next((each for each in _KINDS if each is not kind and unit in each.factors), None)
+    return f"{show(value)} ({other.what if other else 'unit is none of ' + ', '.join(kind.factors)})"
+
+
+def write_duration(duration_ns: int) -> str:
+    """The text that reads back as exactly this duration, in the largest unit that divides it."""
+    # A year and a week are left out: days read better, and nobody takes them for calendar years.
+    units = {unit: DURATION.factors[unit] for unit in ("d", "h", "min", "s", "ms", "us")} if duration_ns else {"s": 1}
+    unit, factor = next(((u, f) for u, f in units.items() if duration_ns % f == 0), ("ns", 1))
+    return f"{duration_ns // factor} {unit}"

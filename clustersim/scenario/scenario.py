@@ -1,0 +1,87 @@
+"""A whole scenario, and the rules that tie its parts together."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from pydantic import Field, PrivateAttr, model_validator
+
+from clustersim.scenario.errors import wrong
+from clustersim.scenario.failures import Failure, Scripted
+from clustersim.scenario.job import Cluster, Model, Parallelism, Run
+from clustersim.scenario.part import Part
+from clustersim.scenario.reading import Data, Loader
+from clustersim.scenario.recovery import Checkpoint, Recovery
+from clustersim.scenario.sizes import Sizes, measure
+
+
+class Scenario(Part):
+    """What is assumed of one training job. Made by `load_scenario`; equal to another that resolves to the same."""
+
+    name: str = Field(min_length=1)
+    """A title; the name of the file if not said."""
+    run: Run
+    model: Model
+    cluster: Cluster
+    parallelism: Parallelism = Parallelism()
+    failures: tuple[Failure, ...] = ()
+    checkpoint: Checkpoint
+    recovery: Recovery = Recovery()
+    data: Data
+    loader: Loader
+
+    # Where it came from and what was written there, before presets were filled in: overrides start from it.
+    _source: str = PrivateAttr(default="scenario")
+    _document: Mapping[str, Any] = PrivateAttr(default_factory=dict)
+
+    @property
+    def source(self) -> str:
+        """The file it was read from, as errors show it; no part of what the scenario says."""
+        return self._source
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """The numbers that follow from it before anything is simulated."""
+        return measure(self.run, self.model, self.cluster, self.parallelism, self.failures, self.data)
+
+    def resolved(self) -> dict[str, Any]:
+        """Everything it says, defaults and presets included, as JSON values; `load_scenario` reads it back."""
+        return self.model_dump(mode="json", exclude_none=True)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hexadecimal) of the resolved scenario as canonical JSON."""
+        canonical = json.dumps(self.resolved(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scenario) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    @model_validator(mode="after")
+    def _check(self) -> "Scenario":
+        self._check_failures(self.sizes)
+        if self.checkpoint.every.by in ("young", "daly"):
+            if self.checkpoint.stall == 0:
+                expected = f'a cost of a save, longer than 0, with every = "{self.checkpoint.every}"'
+                raise wrong(expected, '"0 s"', key="checkpoint.stall")
+            if self.sizes.failures_per_ns == 0:
+                raise wrong(f'random failures with every = "{self.checkpoint.every}"', "none", key="failures")
+        if self.loader.comes_back == "reshuffle" and self.data.order == "sequential":
+            raise wrong('an order that shuffles with loader.comes_back = "reshuffle"', '"sequential"', key="data.order")
+        return self
+
+    def _check_failures(self, sizes: Sizes) -> None:
+        causes = [failure.cause for failure in self.failures]
+        for index, failure in enumerate(self.failures):
+            if failure.cause in causes[:index]:
+                raise wrong("a cause that no other failure has", f'"{failure.cause}"', key=f"failures.{index}.cause")
+            if isinstance(failure, Scripted):
+                for entry, degree in enumerate(failure.data or ()):
+                    if not sizes.degrees_ok(degree):
+                        allowed = f"a degree that parallelism allows (from {sizes.min_data} to {sizes.data})"
+                        raise wrong(allowed, str(degree), key=f"failures.{index}.data.{entry}")

@@ -1,0 +1,14 @@
+"""The JSON Schema of scenario files, by which editors check and complete them."""
+
+from typing import Any
+
+from clustersim.scenario.scenario import Scenario
+
+
+def json_schema() -> dict[str, Any]:
+    """The schema (draft 2020-12) of what a file may say: keys, units and choices, not how its parts fit together."""
+    schema = Scenario.model_json_schema(mode="validation")
+    # The loader fills these in: the name from the file's, the parts of the data loader from a preset.
+    schema["required"] = [key for key in schema["required"] if key not in ("name", "loader")]
+    del schema["$defs"]["Loader"]["required"]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "clustersim scenario"}

@@ -1,0 +1,178 @@
+"""The numbers that follow from a scenario before anything is simulated."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from clustersim.scenario.errors import wrong
+from clustersim.scenario.failures import Failure, Scripted
+from clustersim.scenario.job import Cluster, Model, Parallelism, Run
+from clustersim.scenario.quantities import LIMIT
+from clustersim.scenario.reading import Data
+
+# A run that is this many times slower than without failures gets nowhere.
+_PATIENCE = 20
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Counts and times of a scenario. Integers, times in ns; each is checked to fit 62 bits."""
+
+    gpus: int
+    """GPUs that the job uses at full layout."""
+    data: int
+    """Replicas at full layout."""
+    min_data: int
+    """The fewest replicas that the job may shrink to."""
+    unit_nodes: int
+    """Nodes that go together: those of a replica that spans several, else 1."""
+    unit_replicas: int
+    """Replicas that go together: those on one node that holds several, else 1."""
+    units: int
+    """Such units at full layout: nodes / unit_nodes = data / unit_replicas."""
+    batch: int
+    """Samples of a global batch."""
+    samples: int
+    """Samples of an epoch, N."""
+    shards: int
+    """Shards that the samples lie in."""
+    tokens_per_sample: float | None
+    """A whole number where samples are sequences, the mean length where they are documents."""
+    documents_per_sample: float | None
+    """1 where a sample is a document, the mean number of documents in a packed one, None if samples are given."""
+    steps: int | None
+    """Steps of the failure-free run; None if it ends by wall time."""
+    epochs: int | None
+    """Epochs after which the loop ends; None if the run ends otherwise."""
+    wall_ns: int | None
+    """Wall time after which the run ends; None if it ends otherwise."""
+    limit_ns: int
+    """Wall time beyond which the run is given up (or ends, if it ends by wall time)."""
+    failures_per_ns: float
+    """Random failures that hit the job at full layout, a nanosecond; 1 / this is the M of Young and Daly."""
+    full_step_ns: int
+    """Time of a step at full degree."""
+    uneven_refused: bool
+    """Only degrees that divide the batch are allowed."""
+
+    def degrees_ok(self, degree: int) -> bool:
+        """Whether the job may run with this many replicas."""
+        return self.min_data <= degree <= self.data and not (self.uneven_refused and self.batch % degree)
+
+    def step_ns(self, degree: int) -> int:
+        """Time of a step with `degree` replicas (1 .. data): the fullest one sets the pace. Rounded half up, once."""
+        pace, full_pace = -(-self.batch // degree), -(-self.batch // self.data)
+        return (2 * self.full_step_ns * pace + full_pace) // (2 * full_pace)
+
+
+def measure(
+    run: Run,
+    model: Model,
+    cluster: Cluster,
+    parallelism: Parallelism,
+    failures: Sequence[Failure],
+    data: Data,
+) -> Sizes:
+    """The sizes of a scenario; the error of a validator, with its key, where parts of it do not fit together."""
+    gpus = cluster.nodes * cluster.gpus_per_node
+    gpus_per_replica = parallelism.tensor * parallelism.pipeline * parallelism.context
+    degree = _degree(parallelism, gpus, gpus_per_replica, cluster)
+    batch = model.global_batch
+    if batch < degree:
+        raise wrong(f"at least {degree} samples, one for each replica", str(batch), key="model.global_batch")
+    if parallelism.min_data > degree:
+        raise wrong(f"at most {degree}, the replicas of the job", str(parallelism.min_data), key="parallelism.min_data")
+    if parallelism.uneven == "refuse" and batch % degree:
+        raise wrong(f'a divisor of global_batch = {batch} with uneven = "refuse"', str(degree), key="parallelism.data")
+
+    samples = data.count_samples(model.sequence_length)
+    if samples < batch:
+        raise wrong(f"an epoch of at least one global batch ({batch} samples)", f"{samples} samples", key="data")
+    if data.shards > samples:
+        raise wrong(f"at most {samples}, the samples of an epoch", str(data.shards), key="data.shards")
+
+    tokens_per_sample = data.tokens_per_document if model.sequence_length is None else model.sequence_length
+    step_ns = _full_step_ns(model, gpus)
+    steps = _steps(run, batch, samples, tokens_per_sample)
+    limit_ns = run.wall_time or run.limit or _PATIENCE * (steps or 0) * step_ns
+    if limit_ns > LIMIT:
+        raise wrong("a time limit of at most 2^62 ns (146 years)", f"{limit_ns / 2**62:.3g} times that", key="run")
+    positions = max(steps or 0, -(-limit_ns // step_ns)) * batch
+    if positions >= LIMIT:
+        raise wrong("fewer than 2^62 samples within the run's limit", f"{positions:.3g}", key="run")
+    return Sizes(
+        gpus=gpus,
+        data=degree,
+        min_data=parallelism.min_data,
+        unit_nodes=max(1, gpus_per_replica // cluster.gpus_per_node),
+        unit_replicas=max(1, cluster.gpus_per_node // gpus_per_replica),
+        units=min(cluster.nodes, degree),
+        batch=batch,
+        samples=samples,
+        shards=data.shards,
+        tokens_per_sample=tokens_per_sample,
+        documents_per_sample=_documents_per_sample(data, model.sequence_length),
+        steps=steps,
+        epochs=run.epochs,
+        wall_ns=run.wall_time,
+        limit_ns=limit_ns,
+        failures_per_ns=math.fsum(
+            cause.failures_per_ns(cluster.gpus_per_node) * (cluster.nodes if cause.scope == "node" else 1)
+            for cause in failures
+            if not isinstance(cause, Scripted)
+        ),
+        full_step_ns=step_ns,
+        uneven_refused=parallelism.uneven == "refuse",
+    )
+
+
+def _degree(parallelism: Parallelism, gpus: int, gpus_per_replica: int, cluster: Cluster) -> int:
+    split = f"{gpus} GPUs / (tensor {parallelism.tensor} x pipeline {parallelism.pipeline}"
+    split += f" x context {parallelism.context})"
+    if gpus % gpus_per_replica:
+        raise wrong(f"a whole number of replicas in {split}", f"{gpus / gpus_per_replica:.6g}", key="parallelism")
+    degree = gpus // gpus_per_replica
+    if parallelism.data not in (None, degree):
+        raise wrong(f"{degree} = {split}", str(parallelism.data), key="parallelism.data")
+    if gpus_per_replica % cluster.gpus_per_node and cluster.gpus_per_node % gpus_per_replica:
+        expected = "a replica of whole nodes, or a node of whole replicas"
+        raise wrong(expected, f"{gpus_per_replica} GPUs a replica, {cluster.gpus_per_node} a node", key="parallelism")
+    return degree
+
+
+def _full_step_ns(model: Model, gpus: int) -> int:
+    """Step time at full degree: stated, or 6 FLOP a parameter and token (2 forward, 4 backward)."""
+    if model.step_time is not None:
+        return model.step_time
+    # The model's own checks left no other case.
+    assert model.parameters is not None
+    assert model.sequence_length is not None
+    assert model.flops_per_gpu is not None
+    flop = 6 * model.parameters * model.sequence_length * model.global_batch
+    step_ns = max(1, round(Fraction(flop * 10**9) / (gpus * Fraction(model.flops_per_gpu))))
+    if step_ns > LIMIT:
+        raise wrong("a step of at most 2^62 ns (146 years)", f"{step_ns / 2**62:.3g} times that", key="model")
+    return step_ns
+
+
+def _steps(run: Run, batch: int, samples: int, tokens_per_sample: float | None) -> int | None:
+    if run.steps is not None:
+        return run.steps
+    if run.samples is not None:
+        return -(-run.samples // batch)
+    if run.epochs is not None:
+        return run.epochs * samples // batch
+    if run.tokens is None:
+        return None
+    if tokens_per_sample is None:
+        raise wrong("model.sequence_length beside it, to count tokens", "none", key="run.tokens")
+    return -int(-run.tokens // (batch * Fraction(repr(tokens_per_sample))))
+
+
+def _documents_per_sample(data: Data, sequence_length: int | None) -> float | None:
+    if data.documents is None:
+        return None
+    if data.packing == "none" or data.tokens_per_document is None or sequence_length is None:
+        return 1.0
+    return sequence_length / data.tokens_per_document

@@ -1,0 +1,146 @@
+"""The types of a scenario's values: what a field accepts, and how it is written back.
+
+`Duration` is an int of nanoseconds, `Bytes` an int of bytes, `FlopRate` a float of FLOP a second, `Count` an int,
+`Number` a finite float. Each refuses everything else with the error of a validator.
+"""
+
+import math
+from fractions import Fraction
+from numbers import Integral, Real
+from typing import Annotated
+
+from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
+
+from clustersim.scenario.errors import show, wrong
+from clustersim.scenario.quantities import (
+    COUNT,
+    DURATION,
+    FLOP_RATE,
+    LIMIT,
+    NUMBER,
+    SIZE,
+    Kind,
+    describe,
+    read,
+    split,
+    write_duration,
+)
+
+_SEED_LIMIT = 2**63
+
+
+def parse_duration(value: object) -> int:
+    """A duration in ns, rounded once (half to even)."""
+    duration_ns = round(read(DURATION, value))
+    if duration_ns > LIMIT:
+        raise wrong("a duration of at most 2^62 ns (146 years)", show(value))
+    return duration_ns
+
+
+def parse_count(value: object) -> int:
+    """A whole number below 2^62: an int, or a text such as "2048" or "16.8 M"."""
+    count = _whole_number(value)
+    if count >= LIMIT:
+        raise wrong("a whole number below 2^62", show(value))
+    return count
+
+
+def _seed(value: object) -> int:
+    seed = _whole_number(value)
+    if seed >= _SEED_LIMIT:
+        raise wrong("a whole number below 2^63", show(value))
+    return seed
+
+
+def _whole_number(value: object) -> int:
+    if isinstance(value, bool) or (isinstance(value, Real) and not math.isfinite(value)):
+        raise wrong("a whole number", show(value))
+    if isinstance(value, Integral):
+        exact = Fraction(int(value))
+    elif isinstance(value, Real):
+        exact = Fraction(float(value))
+    else:
+        parts = split(value)
+        if parts is None or parts[1] not in ("", *COUNT.factors):
+            raise wrong('a whole number such as 2048 or "16.8 M"', describe(value, COUNT) if parts else show(value))
+        exact = parts[0] * COUNT.factors.get(parts[1], 1)
+    if exact.denominator != 1:
+        raise wrong("a whole number", show(value))
+    if exact < 0:
+        raise wrong("a whole number, not negative", show(value))
+    return int(exact)
+
+
+def parse_number(value: object) -> float:
+    """A finite number without unit, at least 0."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value) or value < 0:
+        raise wrong("a number, not negative", show(value))
+    return float(value)
+
+
+def parse_bytes(value: object) -> int:
+    """A size in whole bytes."""
+    exact = read(SIZE, value)
+    if exact.denominator != 1 or exact >= LIMIT:
+        raise wrong("a whole number of bytes below 2^62", show(value))
+    return int(exact)
+
+
+def _at_least_one(value: object) -> int:
+    count = parse_count(value)
+    if count < 1:
+        raise wrong("a whole number, at least 1", show(value))
+    return count
+
+
+def _longer_than_zero(value: object) -> int:
+    duration_ns = parse_duration(value)
+    if duration_ns == 0:
+        raise wrong(f"{DURATION.expected}, longer than 0", show(value))
+    return duration_ns
+
+
+def _greater_than_zero(value: object) -> float:
+    number = parse_number(value)
+    if number == 0:
+        raise wrong("a number greater than 0", show(value))
+    return number
+
+
+def _flop_rate(value: object) -> float:
+    exact = read(FLOP_RATE, value)
+    if exact == 0:
+        raise wrong(f"{FLOP_RATE.expected}, greater than 0", show(value))
+    return float(exact)
+
+
+def _text(kind: Kind) -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", "pattern": kind.pattern, "examples": [kind.example]})
+
+
+def _whole(minimum: int, limit: int = LIMIT) -> WithJsonSchema:
+    text = rf"^\s*\+?{NUMBER}\s*[{''.join(COUNT.factors)}]?\s*$"
+    whole = {"type": "integer", "minimum": minimum, "exclusiveMaximum": limit}
+    return WithJsonSchema({"anyOf": [whole, {"type": "string", "pattern": text, "examples": [COUNT.example]}]})
+
+
+_WRITE_DURATION = PlainSerializer(write_duration, return_type=str)
+
+Duration = Annotated[int, PlainValidator(parse_duration), _WRITE_DURATION, _text(DURATION)]
+PositiveDuration = Annotated[int, PlainValidator(_longer_than_zero), _WRITE_DURATION, _text(DURATION)]
+Count = Annotated[int, PlainValidator(parse_count), _whole(0)]
+PositiveCount = Annotated[int, PlainValidator(_at_least_one), _whole(1)]
+Seed = Annotated[int, PlainValidator(_seed), _whole(0, _SEED_LIMIT)]
+Number = Annotated[float, PlainValidator(parse_number), WithJsonSchema({"type": "number", "minimum": 0})]
+PositiveNumber = Annotated[
+    float, PlainValidator(_greater_than_zero), WithJsonSchema({"type": "number", "exclusiveMinimum": 0})
+]
+Bytes = Annotated[
+    int, PlainValidator(parse_bytes), PlainSerializer(lambda size: f"{size} B", return_type=str), _text(SIZE)
+]
+FlopRate = Annotated[
+    float,
+    PlainValidator(_flop_rate),
+    PlainSerializer(lambda rate: f"{rate!r} FLOP/s", return_type=str),
+    _text(FLOP_RATE),
+]
