@@ -62,8 +62,12 @@ class Hashed:
         word = mix((word ^ self._high) + index * _ODD_B & _MASK)
         return ((word >> 12) + 0.5) * 2.0**-52
 
+    def words(self, entities: NDArray[np.integer[Any]], indices: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
+        """64 random bits for each (entity, index), elementwise."""
+        words = mix_array(np.uint64(self._low) + entities.astype(np.uint64) * np.uint64(_ODD_A))
+        return mix_array((words ^ np.uint64(self._high)) + indices.astype(np.uint64) * np.uint64(_ODD_B))
+
     def uniforms(self, entities: NDArray[np.integer[Any]], index: int) -> NDArray[np.float64]:
         """`uniform` for an array of entities, bit for bit the same numbers."""
-        words = mix_array(np.uint64(self._low) + entities.astype(np.uint64) * np.uint64(_ODD_A))
-        words = mix_array((words ^ np.uint64(self._high)) + np.uint64(index * _ODD_B & _MASK))
+        words = self.words(entities, np.array([index]))
         return ((words >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52

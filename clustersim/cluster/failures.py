@@ -1,0 +1,177 @@
+"""When which cause strikes which node: ages that survive other failures, one heap instead of a process per node."""
+
+from collections.abc import Sequence
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+import numpy as np
+
+from clustersim.cluster.causes import JOB, Cause, Draws
+
+
+class Strike(NamedTuple):
+    """Life k of a node (or of the job) under a cause ends; for a scripted cause k counts its entries."""
+
+    cause: Cause
+    node: int
+    k: int
+
+
+class Failures:
+    """The lives of all (cause, node) pairs, as heaps of those that end within the horizon.
+
+    A cause ages by wall time (always, wherever the node is), in the job (while the job holds the node) or in training
+    (while, besides, a leg runs). A life that ends while its node is being repaired ends unseen: the repair renews it.
+    Cost: one vectorised draw a cause at the start, then O(log) per failure; nothing per idle node.
+    """
+
+    def __init__(
+        self, causes: Sequence[Cause], draws: Draws, nodes: int, job_nodes: int, horizon_ns: int
+    ) -> None:
+        self._draws = draws
+        self._horizon = horizon_ns
+        self._causes = causes
+        self._by_node = [cause for cause in causes if cause.life is not None and cause.scope == "node"]
+        self._aged_by_node = [cause for cause in self._by_node if cause.ages != "wall"]
+        self._life: dict[tuple[int, int], int] = {}  # (cause, node) -> index of the current life; absent: 0
+        self._down_until: dict[int, int] = {}
+        self._inside = set(range(job_nodes)) if self._aged_by_node else set()
+        self._due: dict[tuple[int, int], int] = {}  # aged pairs in the job: end of life by the cause's own time
+        self._left: dict[tuple[int, int], int] = {}  # aged pairs outside the job: what is left of the life
+        self._wall: list[tuple[int, int, int, int]] = []  # (due by wall time, cause, node, life)
+        self._training: list[tuple[int, int, int, int]] = []  # the same by training time
+        self._trained = 0  # training time until the last leg's end
+        self._leg_began: int | None = None
+        for cause in causes:
+            self._begin(cause, nodes, job_nodes)
+
+    def _begin(self, cause: Cause, nodes: int, job_nodes: int) -> None:
+        """All first lives that end within the horizon."""
+        heap = self._training if cause.ages == "training" else self._wall
+        if cause.life is None:
+            for entry, due in enumerate(cause.at_times_ns):
+                heappush(heap, (due, cause.index, JOB, entry))
+        elif cause.scope == "job":
+            self._push(cause, JOB, 0, self._draws.life(cause, JOB, 0))
+        else:
+            members = np.arange(nodes if cause.ages == "wall" else job_nodes, dtype=np.int64)
+            uniforms = self._draws.first(members + Draws.entity(cause, 0), 0)
+            for node in np.flatnonzero(uniforms <= cause.life.cdf(self._horizon)):
+                self._push(cause, int(node), 0, cause.life.quantile(float(uniforms[node])))
+
+    def _push(self, cause: Cause, node: int, k: int, due: int) -> None:
+        if due <= self._horizon:
+            heappush(self._training if cause.ages == "training" else self._wall, (due, cause.index, node, k))
+
+    def _time(self, cause: Cause, now: int) -> int:
+        """The time that the cause ages by."""
+        if cause.ages != "training":
+            return now
+        return self._trained + (now - self._leg_began if self._leg_began is not None else 0)
+
+    def next_due(self, now: int) -> int | None:
+        """The wall time of the next strike if the job goes on as it is; a stale entry may make it too early."""
+        due = self._wall[0][0] if self._wall else None
+        if self._training and self._leg_began is not None:
+            trained = self._trained + now - self._leg_began
+            by_training = now + max(0, self._training[0][0] - trained)
+            due = by_training if due is None else min(due, by_training)
+        return due
+
+    def pop(self, now: int) -> Strike | None:
+        """The next strike at or before `now`, in the order of (time, cause, node)."""
+        while self._wall and self._wall[0][0] <= now:
+            due, index, node, k = heappop(self._wall)
+            cause = self._causes[index]
+            if cause.life is None:
+                return Strike(cause, node, k)
+            if not self._current(cause, node, k, due):
+                continue
+            if cause.ages == "wall" and self._down_until.get(node, 0) > due:
+                self.renew(cause, node, self._down_until[node])
+                continue
+            return Strike(cause, node, k)
+        if self._leg_began is not None:
+            trained = self._trained + now - self._leg_began
+            while self._training and self._training[0][0] <= trained:
+                due, index, node, k = heappop(self._training)
+                cause = self._causes[index]
+                if self._current(cause, node, k, due):
+                    return Strike(cause, node, k)
+        return None
+
+    def _current(self, cause: Cause, node: int, k: int, due: int) -> bool:
+        """Whether a heap entry still stands for the pair's present life (and, for an aging one, its present stay)."""
+        if self._life.get((cause.index, node), 0) != k:
+            return False
+        if cause.ages == "wall" or node == JOB:
+            return True
+        return node in self._inside and self._end(cause, node) == due
+
+    def _end(self, cause: Cause, node: int) -> int:
+        """The end of life, by the cause's own time, of an aging pair in the job since the start or since it joined."""
+        due = self._due.get((cause.index, node))
+        return self._draws.life(cause, node, 0) if due is None else due
+
+    def renew(self, cause: Cause, node: int, at_ns: int) -> None:
+        """Begin the pair's next life: at wall time `at_ns`, or for an aging cause now if in the job, else when it joins."""
+        pair = (cause.index, node)
+        k = self._life.get(pair, 0) + 1
+        self._life[pair] = k
+        life = self._draws.life(cause, node, k)
+        if cause.ages == "wall":
+            self._push(cause, node, k, at_ns + life)
+        elif node == JOB or node in self._inside:
+            self._due[pair] = self._time(cause, at_ns) + life
+            self._push(cause, node, k, self._due[pair])
+        else:
+            self._left[pair] = life
+
+    def struck(self, strike: Strike, now: int, down_until: int | None) -> None:
+        """Begin the lives that follow a strike; `down_until` is the end of the node's repair, None if it stays."""
+        cause, node, _ = strike
+        if cause.life is None:
+            return
+        if down_until is not None:
+            self._down_until[node] = down_until
+            self.leave(node, now)
+        resumes = now if down_until is None else down_until
+        self.renew(cause, node, resumes)
+        if cause.renews_all and down_until is not None:
+            for other in self._by_node:
+                if other.index != cause.index:
+                    self.renew(other, node, resumes)
+
+    def join(self, node: int, now: int) -> None:
+        """The job takes the node: it ages again by the causes that age in the job."""
+        if not self._aged_by_node:
+            return
+        self._inside.add(node)
+        for cause in self._aged_by_node:
+            pair = (cause.index, node)
+            k = self._life.get(pair, 0)
+            left = self._left.pop(pair, None)
+            if left is None:
+                left = self._draws.life(cause, node, k)
+            self._due[pair] = self._time(cause, now) + left
+            self._push(cause, node, k, self._due[pair])
+
+    def leave(self, node: int, now: int) -> None:
+        """The job gives the node up: it keeps what is left of its lives."""
+        if node not in self._inside:
+            return
+        for cause in self._aged_by_node:
+            pair = (cause.index, node)
+            self._left[pair] = self._end(cause, node) - self._time(cause, now)
+            self._due.pop(pair, None)
+        self._inside.discard(node)
+
+    def training_starts(self, now: int) -> None:
+        """A leg begins."""
+        self._leg_began = now
+
+    def training_stops(self, now: int) -> None:
+        """A leg ends."""
+        assert self._leg_began is not None
+        self._trained += now - self._leg_began
+        self._leg_began = None

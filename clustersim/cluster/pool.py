@@ -1,0 +1,71 @@
+"""Where each node is, and the repair shop that brings nodes back."""
+
+from collections import Counter
+from heapq import heappop, heappush, heapreplace
+from typing import Literal
+
+State = Literal["job", "spare", "repair"]
+_JOB, _SPARE, _REPAIR = range(3)
+_NAMES: tuple[State, ...] = ("job", "spare", "repair")
+
+
+class Pool:
+    """Each node is in one state: held by the job, a spare, or in repair. Spares are taken lowest number first."""
+
+    def __init__(self, job_nodes: int, spares: int) -> None:
+        self._state = bytearray([_JOB]) * job_nodes + bytearray([_SPARE]) * spares
+        self._spares = list(range(job_nodes, job_nodes + spares))  # a sorted list is a heap
+        self.in_repair = 0
+
+    def state(self, node: int) -> State:
+        """Where the node is."""
+        return _NAMES[self._state[node]]
+
+    def break_down(self, node: int) -> None:
+        """The node goes to repair."""
+        if self._state[node] == _SPARE:
+            self._spares.remove(node)
+            self._spares.sort()
+        self._state[node] = _REPAIR
+        self.in_repair += 1
+
+    def bring_back(self, node: int) -> None:
+        """The repaired node becomes a spare."""
+        self.in_repair -= 1
+        self._state[node] = _SPARE
+        heappush(self._spares, node)
+
+    def spares(self, below: int | None = None) -> int:
+        """How many spares there are (with a number below `below`)."""
+        return len(self._spares) if below is None else sum(node < below for node in self._spares)
+
+    def take(self) -> int:
+        """The job takes the spare with the lowest number; IndexError if there is none."""
+        node = heappop(self._spares)
+        self._state[node] = _JOB
+        return node
+
+    def give_up(self, node: int) -> None:
+        """The job gives a healthy node back: it becomes a spare."""
+        self._state[node] = _SPARE
+        heappush(self._spares, node)
+
+    def census(self) -> dict[State, int]:
+        """Nodes by state, counted one by one."""
+        counts = Counter(self._state)
+        return {name: counts[code] for code, name in enumerate(_NAMES)}
+
+
+class RepairShop:
+    """Repairs in order of arrival in so many slots. The end of a repair is known when it is admitted."""
+
+    def __init__(self, slots: int | None) -> None:
+        self._free_at = None if slots is None else [0] * slots
+
+    def admit(self, now: int, duration: int) -> int:
+        """The time (ns) at which a repair that arrives now, and takes `duration` in its slot, is done."""
+        if self._free_at is None:
+            return now + duration
+        end = max(now, self._free_at[0]) + duration
+        heapreplace(self._free_at, end)
+        return end

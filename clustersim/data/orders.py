@@ -1,0 +1,136 @@
+"""Orders: for each epoch a bijection from offset to sample, a function of (seed, epoch) alone, asked both ways.
+
+An order has families: family 0 is the run's own, family k > 0 is what a loader makes afresh at restart k.
+They satisfy what the account asks of coordinate spaces.
+"""
+
+from functools import lru_cache
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clustersim.data.corpus import Corpus
+from clustersim.data.permutation import permutation
+from clustersim.streams import Hashed
+
+Ints = NDArray[np.int64]
+
+
+class Order(Protocol):
+    """An order of the samples of a corpus; families and epochs count from 0."""
+
+    @property
+    def size(self) -> int:
+        """N, the samples of an epoch."""
+
+    @property
+    def law(self) -> Literal["uniform", "blocks"]:
+        """Independent uniform permutations, or blocks dealt out whole."""
+
+    @property
+    def same_every_epoch(self) -> bool:
+        """Whether all epochs and families read the samples in one and the same order."""
+
+    def samples(self, family: int, epoch: int, start: int, stop: int) -> Ints:
+        """The samples at the offsets [start, stop) of an epoch, int64[stop - start]."""
+
+    def offset_of(self, family: Ints, epoch: Ints, sample: int) -> Ints:
+        """The offset at which each (family, epoch) reads the sample; int64 of the arrays' shape."""
+
+
+class Shuffle:
+    """Full shuffle: every epoch a permutation of all samples, independent of the others."""
+
+    law: Literal["uniform"] = "uniform"
+    same_every_epoch = False
+
+    def __init__(self, corpus: Corpus, seed: int, replication: int) -> None:
+        self.size = corpus.samples
+        self._permutation = permutation(corpus.samples)
+        self._keys = Hashed(seed, replication, "order")
+
+    def samples(self, family: int, epoch: int, start: int, stop: int) -> Ints:
+        """The samples at the offsets [start, stop) of an epoch, int64[stop - start]."""
+        keys = self._keys.words(np.array([family]), np.array([epoch]))
+        return self._permutation.forward(np.arange(start, stop, dtype=np.int64), keys)
+
+    def offset_of(self, family: Ints, epoch: Ints, sample: int) -> Ints:
+        """The offset at which each (family, epoch) reads the sample; int64 of the arrays' shape."""
+        return self._permutation.backward(np.array([sample]), self._keys.words(family, epoch))
+
+
+class ShardShuffle:
+    """Shards in a random order, the samples of a shard one after another."""
+
+    law: Literal["blocks"] = "blocks"
+    same_every_epoch = False
+
+    def __init__(self, corpus: Corpus, seed: int, replication: int) -> None:
+        self.size = corpus.samples
+        self.block_starts = corpus.shard_starts
+        self._keys = Hashed(seed, replication, "order")
+        self._begins = lru_cache(maxsize=64)(self._begin_of_blocks)
+
+    def block_order(self, family: int, epoch: int) -> Ints:
+        """The shards in the order in which the epoch reads them, int64[K]."""
+        key = self._keys.words(np.array([family]), np.array([epoch])).item()
+        return np.random.Generator(np.random.Philox(key=key)).permutation(len(self.block_starts) - 1)
+
+    def _begin_of_blocks(self, family: int, epoch: int) -> tuple[Ints, Ints]:
+        """The epoch's shards in reading order, and the offset at which each of them begins (and N): [K], [K + 1]."""
+        order = self.block_order(family, epoch)
+        lengths = np.diff(self.block_starts)[order]
+        return order, np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+
+    def samples(self, family: int, epoch: int, start: int, stop: int) -> Ints:
+        """The samples at the offsets [start, stop) of an epoch, int64[stop - start]."""
+        order, begins = self._begins(family, epoch)
+        offsets = np.arange(start, stop, dtype=np.int64)
+        turn = np.searchsorted(begins, offsets, side="right") - 1
+        return self.block_starts[order[turn]] + offsets - begins[turn]
+
+    def offset_of(self, family: Ints, epoch: Ints, sample: int) -> Ints:
+        """The offset at which each (family, epoch) reads the sample; int64 of the arrays' shape."""
+        shard = int(np.searchsorted(self.block_starts, sample, side="right")) - 1
+        within = sample - self.block_starts[shard]
+        pairs = np.broadcast(family, epoch)
+        found = []
+        for one_family, one_epoch in pairs:
+            order, begins = self._begins(int(one_family), int(one_epoch))
+            found.append(begins[np.flatnonzero(order == shard)[0]] + within)
+        return np.array(found, dtype=np.int64).reshape(pairs.shape)
+
+
+class Sequential:
+    """The samples one after another, every epoch alike."""
+
+    law: Literal["blocks"] = "blocks"
+    same_every_epoch = True
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.size = corpus.samples
+        self.block_starts = corpus.shard_starts
+
+    def block_order(self, family: int, epoch: int) -> Ints:
+        """The shards in the order in which the epoch reads them, int64[K]."""
+        return np.arange(len(self.block_starts) - 1, dtype=np.int64)
+
+    def samples(self, family: int, epoch: int, start: int, stop: int) -> Ints:
+        """The samples at the offsets [start, stop) of an epoch, int64[stop - start]."""
+        return np.arange(start, stop, dtype=np.int64)
+
+    def offset_of(self, family: Ints, epoch: Ints, sample: int) -> Ints:
+        """The offset at which each (family, epoch) reads the sample; int64 of the arrays' shape."""
+        return np.full(np.broadcast(family, epoch).shape, sample, dtype=np.int64)
+
+
+def order_of(
+    kind: Literal["shuffle", "shard-shuffle", "sequential"], corpus: Corpus, seed: int, replication: int
+) -> Order:
+    """The order that a scenario names."""
+    if kind == "shuffle":
+        return Shuffle(corpus, seed, replication)
+    if kind == "shard-shuffle":
+        return ShardShuffle(corpus, seed, replication)
+    return Sequential(corpus)

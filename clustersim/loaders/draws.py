@@ -1,0 +1,63 @@
+"""From stretches of a global sequence to the account's draws, and the steps that read what they should."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clustersim.account.draws import Draws
+from clustersim.loaders.parts import Stretch
+
+Ints = NDArray[np.int64]
+
+
+def _columns(stretches: Sequence[Stretch]) -> tuple[Ints, ...]:
+    """Step, steps, start, family, family_after of the stretches that are not empty: int64[n] each."""
+    rows = [(s.step, s.steps, s.start, s.family, s.family_after) for s in stretches if s.steps]
+    return tuple(np.array(rows, dtype=np.int64).reshape(-1, 5).T)
+
+
+def draws_of(stretches: Sequence[Stretch], size: int, batch: int) -> Draws:
+    """Cut stretches at the edges of epochs: a partial first epoch, whole ones in between, the last one. Row order is step order."""
+    step, steps, start, family, after = _columns(stretches)
+    stop = start + steps * batch
+    first, last = start // size, (stop - 1) // size
+    n = len(step)
+    row = np.arange(n)
+
+    def piece(rows: NDArray[np.bool_], order: Ints, epoch: Ints, epochs: Ints, begin: Ints, end: Ints) -> dict[str, Ints]:
+        read = epoch * size + begin - start  # samples of the stretch before this piece
+        columns = {
+            "family": order, "epoch": epoch, "epochs": epochs, "start": begin, "stop": end,
+            "step": step + read // batch, "lead": read % batch, "row": row,
+        }  # fmt: skip
+        return {name: values[rows] for name, values in columns.items()}
+
+    zero, one, whole = np.zeros(n, np.int64), np.ones(n, np.int64), np.full(n, size, np.int64)
+    pieces = [
+        piece(one > 0, family, first, one, start - first * size, np.minimum(stop - first * size, size)),
+        piece(last - first > 1, after, first + 1, last - first - 1, zero, whole),
+        piece(last > first, after, last, one, zero, stop - last * size),
+    ]
+    merged = {name: np.concatenate([part[name] for part in pieces]) for name in pieces[0]}
+    by_row = np.argsort(merged.pop("row"), kind="stable")
+    rows = {name: values[by_row] for name, values in merged.items()}
+    return Draws(**rows, per_step=np.full(len(by_row), batch, np.int64))
+
+
+def steps_as_planned(stretches: Sequence[Stretch], size: int, batch: int, same_every_epoch: bool) -> int:
+    """How many steps read the batch that the plan reads at the same step: the same positions, in the run's own order.
+
+    Where an epoch is one batch, or every epoch is read in the same order, other epochs hold the same batch too. That two
+    different permutations give the same batch by chance is left out of account (below one in C(size, batch)).
+    """
+    step, steps, start, family, after = _columns(stretches)
+    shift = start - step * batch
+    if same_every_epoch:
+        return int(steps[shift % size == 0].sum())
+    if batch % size == 0:
+        return int(steps[(shift % size == 0) & (start % size == 0)].sum())
+    foreign = -(-((start // size + 1) * size - start) // batch)  # steps that touch the first epoch
+    foreign = np.where(after != 0, steps, np.minimum(foreign, steps))
+    own = np.where(family != 0, steps - foreign, steps)
+    return int(own[shift == 0].sum())

@@ -1,0 +1,84 @@
+"""Follow a loader through the legs of a history: from where did each leg read, and which of it did the model keep?"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from clustersim.history import History
+from clustersim.loaders.parts import Loader, Position, Saved, Stretch
+
+
+class _Begun(NamedTuple):
+    """A leg of the lineage so far: its first step, the loader's state in the checkpoint it came from, its position."""
+
+    step: int
+    saved: Saved
+    at: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """What was read, leg by leg: what the lineage kept, and what was rolled back (with the step in flight)."""
+
+    kept: list[Stretch]
+    discarded: list[Stretch]
+
+
+class Follower:
+    """Takes a loader through a run, one leg after another. The clock may ask it while the run goes on (`training.Feed`)."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+        self._lineage: list[_Begun] = []
+        self._reached = loader.start()
+        self._begun: list[tuple[int, Position]] = []
+
+    def begin(self, step: int, degree: int) -> int | None:
+        """A leg begins at `step` with `degree` replicas: how many steps the loader will deliver (None: no end)."""
+        if not self._begun:
+            at = self._loader.start()
+            saved = self._loader.save(at)
+        else:
+            saved = self._saved_at(step)
+            at = self._loader.resume(saved, self._reached, leg=len(self._begun))
+        self._lineage.append(_Begun(step, saved, at))
+        self._begun.append((step, at))
+        return self._loader.steps_left(at)
+
+    def end(self, stop: int, read: int) -> None:
+        """The leg is over: steps below `stop` were trained, below `read` were read."""
+        step, at = self._begun[-1]
+        self._reached = self._loader.advance(at, step, read - step).position
+
+    def _saved_at(self, step: int) -> Saved:
+        """The loader's state in the checkpoint of `step`, which the lineage passed; later legs leave the lineage."""
+        while self._lineage[-1].step > step:
+            self._lineage.pop()
+        begun = self._lineage[-1]
+        if begun.step == step:
+            self._lineage.pop()
+            return begun.saved
+        return self._loader.save(self._loader.advance(begun.at, begun.step, step - begun.step).position)
+
+    def reads(self, history: History) -> Reads:
+        """All that was read in a finished history that this object has followed."""
+        kept, discarded = [], []
+        for (step, at), leg, stop in zip(self._begun, history.legs, history.lineage_stops(), strict=True):
+            first = self._loader.advance(at, step, stop - step)
+            kept.append(first.stretch)
+            rest = self._loader.advance(first.position, stop, leg.read - stop)
+            discarded.append(rest.stretch)
+        return Reads(kept, discarded)
+
+
+def follow(history: History, loader: Loader) -> Reads:
+    """Recount a finished history under a loader."""
+    follower = Follower(loader)
+    for leg in history.legs:
+        follower.begin(leg.start, leg.data)
+        follower.end(leg.stop, leg.read)
+    return follower.reads(history)
+
+
+def plan(loader: Loader, steps: int) -> list[Stretch]:
+    """What the loader reads in the same run without failures."""
+    return [loader.advance(loader.start(), 0, steps).stretch]

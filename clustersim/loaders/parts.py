@@ -1,0 +1,87 @@
+"""The parts that a loader is composed of, and which of them go together.
+
+    what a checkpoint saves     samples   how many samples were delivered
+                                epoch     only which epoch it was
+                                nothing
+    how it comes back           exact          to the saved position
+                                restart-epoch  to the start of the saved epoch
+                                restart-run    to the very first sample
+                                reshuffle      to the saved position, in a fresh order
+                                continue       it does not come back: it goes on where it was when the job died
+    a fresh order lasts         epoch     until the epoch's end
+                                for-good  for all later epochs too
+"""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+Saves = Literal["samples", "epoch", "nothing"]
+ComesBack = Literal["exact", "restart-epoch", "restart-run", "reshuffle", "continue"]
+ReshuffleLasts = Literal["epoch", "for-good"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """One composition. That the parts go together is checked where scenarios are read."""
+
+    saves: Saves
+    comes_back: ComesBack
+    reshuffle_lasts: ReshuffleLasts = "epoch"
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a loader stands: `samples` delivered of its endless sequence, in the order `family` until the epoch's end."""
+
+    samples: int
+    family: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """What a loader delivers in a run of steps: the positions [start, start + steps x batch).
+
+    `family` is the order of the epoch that `start` lies in; later epochs are read in `family_after`.
+    """
+
+    step: int
+    steps: int
+    start: int
+    family: int
+    family_after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """Steps delivered, the position after them, and whether the loader is at its end."""
+
+    stretch: Stretch
+    position: Position
+    end: Literal["finished"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What a checkpoint keeps of the loader; None where it keeps nothing of the kind."""
+
+    samples: int | None = None
+    epoch: int | None = None
+
+
+class Loader(Protocol):
+    """A loader without its buffers of bytes: positions in, stretches out. Advancing a, then b steps equals advancing a + b."""
+
+    def start(self) -> Position:
+        """Where it stands before the first step."""
+
+    def advance(self, at: Position, step: int, steps: int) -> Advance:
+        """Deliver the batches of `steps` steps from `step` on, or fewer if it comes to its end."""
+
+    def save(self, at: Position) -> Saved:
+        """What a checkpoint taken here keeps."""
+
+    def resume(self, saved: Saved, reached: Position, leg: int) -> Position:
+        """Where leg number `leg` begins; `reached` is where the loader was when the job died."""
+
+    def steps_left(self, at: Position) -> int | None:
+        """Steps until its end, None if it has none."""

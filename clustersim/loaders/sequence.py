@@ -1,0 +1,59 @@
+"""A loader with one global position: the ranks split each batch of one endless sequence of samples."""
+
+from clustersim.loaders.parts import Advance, Parts, Position, Saved, Stretch
+
+
+class SequenceLoader:
+    """Reads positions 0, 1, 2, ... of an endless sequence, epoch after epoch of `size` samples, `batch` of them a step.
+
+    With `epochs` it comes to its end once fewer than a batch of their samples are left; without, it never does.
+    """
+
+    def __init__(self, size: int, batch: int, parts: Parts, epochs: int | None = None) -> None:
+        self.size = size
+        self.batch = batch
+        self._parts = parts
+        self._samples = None if epochs is None else epochs * size
+
+    def start(self) -> Position:
+        """The very first sample."""
+        return Position(0)
+
+    def steps_left(self, at: Position) -> int | None:
+        """Whole batches until the end of the last epoch; None if there is no last one."""
+        return None if self._samples is None else max(0, self._samples - at.samples) // self.batch
+
+    def advance(self, at: Position, step: int, steps: int) -> Advance:
+        """Deliver `steps` batches, or as many as are left."""
+        left = self.steps_left(at)
+        steps = steps if left is None else min(steps, left)
+        lasting = at.family if self._parts.reshuffle_lasts == "for-good" else 0
+        stop = at.samples + steps * self.batch
+        same_epoch = stop // self.size == at.samples // self.size
+        stretch = Stretch(step, steps, at.samples, at.family, lasting)
+        return Advance(stretch, Position(stop, at.family if same_epoch else lasting), "finished" if steps == left else None)
+
+    def save(self, at: Position) -> Saved:
+        """The position, the epoch it lies in, or nothing. The last step of an epoch leaves it in the next one."""
+        saves = self._parts.saves
+        return Saved(
+            samples=at.samples if saves == "samples" else None,
+            epoch=at.samples // self.size if saves != "nothing" else None,
+        )
+
+    def resume(self, saved: Saved, reached: Position, leg: int) -> Position:
+        """Back by the rule of the composition."""
+        match self._parts.comes_back:
+            case "exact":
+                assert saved.samples is not None
+                return Position(saved.samples)
+            case "reshuffle":
+                assert saved.samples is not None
+                return Position(saved.samples, family=leg)
+            case "restart-epoch":
+                assert saved.epoch is not None
+                return Position(saved.epoch * self.size)
+            case "restart-run":
+                return Position(0)
+            case "continue":
+                return reached

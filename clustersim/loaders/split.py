@@ -1,0 +1,16 @@
+"""How a global batch is divided over ranks."""
+
+
+def rank_slices(batch: int, ranks: int) -> list[tuple[int, int]]:
+    """The part [start, stop) of a global batch that each rank reads.
+
+    The first batch mod ranks slices are one longer. The batch itself does not depend on the number of ranks.
+
+    Raises:
+        ValueError: there are more ranks than samples in the batch.
+    """
+    if ranks > batch:
+        raise ValueError(f"a global batch of {batch} samples cannot be divided over {ranks} ranks")
+    size, longer = divmod(batch, ranks)
+    starts = [rank * size + min(rank, longer) for rank in range(ranks + 1)]
+    return list(zip(starts, starts[1:], strict=False))

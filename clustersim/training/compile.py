@@ -1,0 +1,145 @@
+"""From a scenario to the clock's own terms, and the run of the clock."""
+
+import simpy
+
+from clustersim.cluster.causes import Cause, Draws
+from clustersim.cluster.cluster import Cluster
+from clustersim.history import History
+from clustersim.laws import NEVER, Constant, Law, Lognormal, Weibull
+from clustersim.scenario import Scenario
+from clustersim.scenario.failures import Scripted, Stochastic
+from clustersim.scenario.laws import DurationOrLaw, Exponential, LifeLaw, LogNormal, LogNormalLife, WeibullLife
+from clustersim.streams import Hashed
+from clustersim.theory import daly, young
+from clustersim.training.job import Job
+from clustersim.training.leg import Saving
+from clustersim.training.plan import Feed, JobPlan
+
+
+def law_of(stated: DurationOrLaw) -> Law:
+    """The law of a duration that a scenario states."""
+    if isinstance(stated, int):
+        return Constant(stated)
+    if isinstance(stated, Exponential):
+        return Weibull.of_mean(stated.mean)
+    if isinstance(stated, LogNormal):
+        if stated.median is not None:
+            return Lognormal(stated.median, stated.sigma)
+        assert stated.mean is not None
+        return Lognormal.of_mean(stated.mean, stated.sigma)
+    if stated.scale is not None:
+        return Weibull(stated.shape, stated.scale)
+    assert stated.mean is not None
+    return Weibull.of_mean(stated.mean, stated.shape)
+
+
+def life_of(stated: LifeLaw, per_ns: float) -> Law:
+    """The law of a life whose mean is the inverse of a failure rate; a rate of 0 never fails."""
+    if per_ns == 0:
+        return Constant(NEVER)
+    if isinstance(stated, LogNormalLife):
+        return Lognormal.of_mean(1 / per_ns, stated.sigma)
+    return Weibull.of_mean(1 / per_ns, stated.shape if isinstance(stated, WeibullLife) else 1.0)
+
+
+def causes_of(scenario: Scenario) -> list[Cause]:
+    """The scenario's causes, in its order."""
+    return [_cause(index, failure, scenario) for index, failure in enumerate(scenario.failures)]
+
+
+def _cause(index: int, failure: Stochastic | Scripted, scenario: Scenario) -> Cause:
+    if isinstance(failure, Scripted):
+        return Cause(
+            index=index,
+            name=failure.cause,
+            scope="job",
+            ages="wall",
+            life=None,
+            renews_all=False,
+            detection=law_of(failure.detection),
+            repair=None,
+            at_times_ns=failure.at_times or (),
+            at_steps=failure.at_steps or (),
+            degrees=failure.data or (),
+        )
+    return Cause(
+        index=index,
+        name=failure.cause,
+        scope=failure.scope,
+        ages=failure.ages,
+        life=life_of(failure.law, failure.failures_per_ns(scenario.cluster.gpus_per_node)),
+        renews_all=failure.renews == "all",
+        detection=law_of(failure.detection),
+        repair=None if failure.repair is None else law_of(failure.repair),
+    )
+
+
+def interval_of(scenario: Scenario) -> tuple[int | None, int | None]:
+    """The checkpoint interval, as steps or as nanoseconds of training; the other one is None.
+
+    By Young's or Daly's formula the cost of a save is its stall, and the mean time between failures is the inverse of
+    the rates of all random failures that stop the job at full layout.
+    """
+    every = scenario.checkpoint.every
+    match every.by:
+        case "steps":
+            return every.amount, None
+        case "time":
+            return None, every.amount
+        case formula:
+            optimum = {"young": young, "daly": daly}[formula]
+            return None, max(1, round(optimum(scenario.checkpoint.stall, 1 / scenario.sizes.failures_per_ns)))
+
+
+def job_plan(scenario: Scenario) -> JobPlan:
+    """What the job does."""
+    sizes, checkpoint = scenario.sizes, scenario.checkpoint
+    steps, training_ns = interval_of(scenario)
+
+    def saving(step_ns: int) -> Saving:
+        """A save falls due at the end of the step in which its interval ends."""
+        every = steps if training_ns is None else -(-training_ns // step_ns)
+        assert every is not None
+        return Saving(every, checkpoint.stall, checkpoint.write, checkpoint.when_busy)
+
+    return JobPlan(
+        degree=sizes.data,
+        degree_allowed=sizes.degrees_ok,
+        least_degree=sizes.min_data,
+        unit_nodes=sizes.unit_nodes,
+        unit_replicas=sizes.unit_replicas,
+        step_ns=sizes.step_ns,
+        steps=None if sizes.epochs is not None else sizes.steps,
+        end_ns=sizes.limit_ns,
+        ends_by_time=sizes.wall_ns is not None,
+        saving=saving,
+        final_checkpoint=checkpoint.final_checkpoint,
+        policy=scenario.recovery.policy,
+        start_up=law_of(scenario.recovery.start_up),
+        load=law_of(scenario.recovery.load),
+    )
+
+
+class World:
+    """One scenario's cluster and job in simulated time, ready to run; `env` counts nanoseconds."""
+
+    def __init__(self, scenario: Scenario, seed: int, replication: int, feed: Feed | None = None) -> None:
+        causes = causes_of(scenario)
+        self.env = simpy.Environment()
+        self.cluster = Cluster(
+            self.env,
+            causes,
+            Draws(seed, replication),
+            nodes=scenario.cluster.nodes,
+            spares=scenario.cluster.spares,
+            repair_slots=scenario.cluster.repair_slots,
+            horizon_ns=scenario.sizes.limit_ns,
+        )
+        phases = Hashed(seed, replication, "recovery")
+        self.job = Job(self.env, self.cluster, job_plan(scenario), causes, phases, feed)
+        self.cluster.arm()
+
+    def run(self) -> History:
+        """Run to the end."""
+        self.env.run(until=self.job.over)
+        return self.job.history

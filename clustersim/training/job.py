@@ -1,0 +1,293 @@
+"""The job: it trains, is interrupted, recovers, and trains again.
+
+A state machine on alarms. A leg waits for nothing but its interruption or the end of the run; a recovery takes one alarm
+for the detection and one for start-up and load. Any failure that hits the job during a recovery begins it anew.
+"""
+
+from collections.abc import Sequence
+from enum import Enum, auto
+
+import simpy
+
+from clustersim.cluster.causes import JOB, Cause
+from clustersim.cluster.clock import Alarm, Rank
+from clustersim.cluster.cluster import Cluster
+from clustersim.cluster.failures import Strike
+from clustersim.history import History, Leg, Outcome, Recovery
+from clustersim.laws import NEVER, Law
+from clustersim.streams import Hashed
+from clustersim.training.crew import Crew
+from clustersim.training.leg import LegClock
+from clustersim.training.plan import Feed, JobPlan
+
+
+class State(Enum):
+    """What the job is doing."""
+
+    TRAINING = auto()
+    DETECTING = auto()
+    WAITING = auto()
+    STARTING = auto()
+    OVER = auto()
+
+
+class Job:
+    """One job on one cluster; `history` is what it leaves."""
+
+    def __init__(
+        self,
+        env: simpy.Environment,
+        cluster: Cluster,
+        plan: JobPlan,
+        causes: Sequence[Cause],
+        phases: Hashed,
+        feed: Feed | None,
+    ) -> None:
+        self.history = History()
+        self.over = env.event()
+        self.state = State.STARTING
+        self._env = env
+        self._cluster = cluster
+        self._plan = plan
+        self._feed = feed
+        self._phases = phases
+        self._crew = Crew(cluster, plan.degree // plan.unit_replicas, plan.unit_nodes)
+        self._target = self._degree = plan.degree
+        self._script = [(cause, list(enumerate(cause.at_steps))) for cause in causes if cause.at_steps]
+        self._hits: list[Strike] = []
+        self._deciding_at: int | None = None
+        self._phase_began = self._phase_end = 0
+        self._start_up = self._load = 0
+        self._attempts = 0
+        self._recovery: list[int] = []
+        self._step = 0  # the next leg's first
+        self._leg_began = self._leg_end = 0
+        self._leg_clock: LegClock
+        self._completion: Alarm | None = None
+        self._nodes_counted_to = 0
+        cluster.on_hit = self._hit
+        cluster.on_return = self._returned
+        Alarm(env, plan.end_ns, Rank.END, self._time_is_up)
+        self._begin_leg()
+
+    @property
+    def _now(self) -> int:
+        return self._env.now  # type: ignore[return-value]  # the clock is an integer
+
+    # --- what the cluster tells
+
+    def _hit(self, strike: Strike) -> None:
+        """A failure of a node that the job holds, or of the job as a whole."""
+        if strike.cause.repair is not None:
+            self._count_nodes()
+            self._crew.lose(strike.node)
+        self._hits.append(strike)
+        self._decide_at_this_instant()
+
+    def _returned(self) -> None:
+        """A node is back from repair."""
+        if self.state is State.WAITING:
+            self._decide_at_this_instant()
+
+    def _decide_at_this_instant(self) -> None:
+        if self._deciding_at != self._now:
+            self._deciding_at = self._now
+            Alarm(self._env, self._now, Rank.DECIDE, self._decide)
+
+    def _decide(self, alarm: Alarm) -> None:
+        """What completes at this instant is complete; then failures count; then nodes that came back."""
+        if self.state in (State.DETECTING, State.STARTING) and self._now == self._phase_end:
+            self._phase_done()
+        if self._hits:
+            self._interrupt()
+        elif self.state is State.WAITING:
+            self._staff()
+
+    # --- recovery
+
+    def _interrupt(self) -> None:
+        """Failures at one instant are one interruption."""
+        hits, self._hits = self._hits, []
+        if self.state is State.TRAINING:
+            self._end_leg(hits[0].cause.name, kept_whole=False)
+        else:
+            self._charge_phase()
+        self._recovery[5] += 1
+        for cause, _, k in hits:
+            if cause.degrees:
+                self._target = cause.degrees[k]
+        detection = max(self._cluster.draws.detection(*hit) for hit in hits)
+        self._begin_phase(State.DETECTING, detection)
+
+    def _begin_phase(self, state: State, duration: int) -> None:
+        self.state = state
+        self._phase_began, self._phase_end = self._now, self._now + duration
+        if duration == 0:
+            self._phase_done()
+        elif duration < NEVER:
+            Alarm(self._env, self._phase_end, Rank.DECIDE, self._decide)
+
+    def _phase_done(self) -> None:
+        self._charge_phase()
+        if self.state is State.STARTING:
+            self._begin_leg()
+        else:
+            self.state = State.WAITING
+            self._phase_began = self._now
+            if not self._hits:
+                self._staff()
+
+    def _charge_phase(self) -> None:
+        """Put the time since the phase began where it belongs."""
+        spent = self._now - self._phase_began
+        self._phase_began = self._now
+        if self.state is State.DETECTING:
+            self._recovery[1] += spent
+        elif self.state is State.WAITING:
+            self._recovery[2] += spent
+        else:
+            self._recovery[3] += min(spent, self._start_up)
+            self._recovery[4] += max(0, spent - self._start_up)
+
+    def _staff(self) -> None:
+        """Take the nodes for the largest degree that the policy allows, and start; or go on waiting."""
+        plan = self._plan
+        degree = self._affordable_degree()
+        if degree is None:
+            if self._cluster.returning == 0:
+                self._starve()
+            return
+        self._charge_phase()
+        self._count_nodes()
+        self._degree = degree
+        self._crew.form(-(-degree // plan.unit_replicas))
+        self._cluster.arm()
+        self._start_up, self._load = self._draw(plan.start_up, 0), self._draw(plan.load, 1)
+        self._attempts += 1
+        self._begin_phase(State.STARTING, min(NEVER, self._start_up + self._load))
+
+    def _draw(self, law: Law, phase: int) -> int:
+        return law.quantile(self._phases.uniform(phase, self._attempts))
+
+    def _affordable_degree(self) -> int | None:
+        """The degree that the job can have with the nodes it holds and may take now; None: it waits."""
+        plan = self._plan
+        units = self._crew.available(own_only=plan.policy == "wait") // plan.unit_nodes
+        most = min(self._target, units * plan.unit_replicas)
+        if most == self._target or plan.policy != "shrink":
+            return self._target if most == self._target else None
+        return next((d for d in range(most, plan.least_degree - 1, -1) if plan.degree_allowed(d)), None)
+
+    def _starve(self) -> None:
+        held, needed = self._crew.nodes, self._plan.unit_nodes * (-(-self._target // self._plan.unit_replicas))
+        self._finish("starved", f"it holds {held} of the {needed} nodes that it needs, and no node is left to come back")
+
+    # --- training
+
+    def _begin_leg(self) -> None:
+        now, plan = self._now, self._plan
+        self.state = State.TRAINING
+        if self.history.legs:
+            self.history.recoveries.append(Recovery(*self._recovery))
+        self._leg_began = now
+        step_ns = plan.step_ns(self._degree)
+        self._leg_clock = LegClock(step_ns, plan.saving(step_ns))
+        left = None if plan.steps is None else plan.steps - self._step
+        if self._feed is not None:
+            left = self._feed.begin(self._step, self._degree)
+        self._cluster.training_starts()
+        self._arm_script(left)
+        if left is not None:
+            self._leg_end = now + self._leg_clock.time_of(left)
+            if self._completion is None or self._leg_end < self._completion.at_ns:
+                self._completion = Alarm(self._env, self._leg_end, Rank.COMPLETE, self._complete)
+
+    def _complete(self, alarm: Alarm) -> None:
+        """The end of the last leg, unless failures have put it off: then wait for the new end."""
+        if alarm is not self._completion:
+            return
+        self._completion = None
+        if self.state is State.TRAINING:
+            if self._now == self._leg_end:
+                self._finish("done", "")
+            else:
+                self._completion = Alarm(self._env, self._leg_end, Rank.COMPLETE, self._complete)
+
+    def _arm_script(self, left: int | None) -> None:
+        """Set the alarm of the next scripted failure of each cause that this leg reaches: in mid-step."""
+        clock, leg = self._leg_clock, self._cluster.leg
+        for cause, entries in self._script:
+            while entries and entries[0][1] < self._step:
+                entries.pop(0)  # that step is behind the checkpoint and will not be trained again
+            if entries and (left is None or entries[0][1] < self._step + left):
+                done = clock.time_of(entries[0][1] - self._step + 1)
+                Alarm(
+                    self._env,
+                    self._leg_began + done - clock.step // 2,
+                    Rank.STRIKE,
+                    lambda _, cause=cause, entries=entries: self._scripted(leg, cause, entries),  # type: ignore[misc]
+                )
+
+    def _scripted(self, leg: int, cause: Cause, entries: list[tuple[int, int]]) -> None:
+        if leg == self._cluster.leg and self.state is State.TRAINING:
+            self._cluster.strike_job(cause, entries.pop(0)[0])
+
+    def _end_leg(self, ended_by: str, kept_whole: bool) -> None:
+        """Write the leg down; the next one starts at what it kept."""
+        clock, start = self._leg_clock, self._step
+        progress = clock.at(self._now - self._leg_began)
+        stop = start + progress.steps
+        read = stop + (progress.partial > 0)
+        self._step = stop if kept_whole else start + progress.kept
+        self.history.legs.append(
+            Leg(
+                leg=len(self.history.legs),
+                start=start,
+                stop=stop,
+                read=read,
+                kept=self._step,
+                data=self._degree,
+                nodes=self._crew.units * self._plan.unit_nodes,
+                begin_ns=self._leg_began,
+                end_ns=self._now,
+                step_ns=clock.step,
+                stall_ns=progress.stalled,
+                saves=progress.durable,
+                first_save=clock.saving.every,
+                save_period=clock.period,
+                first_save_ns=clock.first,
+                save_period_ns=clock.cycle,
+                ended_by=ended_by,
+            )
+        )
+        self._recovery = [self._now, 0, 0, 0, 0, 0]
+        if self._feed is not None:
+            self._feed.end(stop, read)
+        self._cluster.training_stops()
+        self._cluster.leg += 1
+
+    # --- the end
+
+    def _time_is_up(self, alarm: Alarm) -> None:
+        if self._plan.ends_by_time:
+            self._finish("done", "")
+        else:
+            self._finish("limit", "it was not done by then")
+
+    def _finish(self, outcome: Outcome, reason: str) -> None:
+        if self.state is State.TRAINING:
+            self._end_leg("end of run", kept_whole=self._plan.final_checkpoint)
+        else:
+            self._charge_phase()
+            self.history.recoveries.append(Recovery(*self._recovery))
+        self._count_nodes()
+        self.state = State.OVER
+        self.history.wall_ns = self._now
+        self.history.outcome, self.history.reason = outcome, reason
+        self.history.happenings = self._cluster.happenings
+        self.over.succeed()
+
+    def _count_nodes(self) -> None:
+        """Integrate the nodes held over time; to be called before their number changes."""
+        self.history.node_ns += self._crew.nodes * (self._now - self._nodes_counted_to)
+        self._nodes_counted_to = self._now
