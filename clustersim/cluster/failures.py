@@ -25,9 +25,7 @@ class Failures:
     Cost: one vectorised draw a cause at the start, then O(log) per failure; nothing per idle node.
     """
 
-    def __init__(
-        self, causes: Sequence[Cause], draws: Draws, nodes: int, job_nodes: int, horizon_ns: int
-    ) -> None:
+    def __init__(self, causes: Sequence[Cause], draws: Draws, nodes: int, job_nodes: int, horizon_ns: int) -> None:
         self._draws = draws
         self._horizon = horizon_ns
         self._causes = causes

@@ -18,14 +18,21 @@ def _columns(stretches: Sequence[Stretch]) -> tuple[Ints, ...]:
 
 
 def draws_of(stretches: Sequence[Stretch], size: int, batch: int) -> Draws:
-    """Cut stretches at the edges of epochs: a partial first epoch, whole ones in between, the last one. Row order is step order."""
+    """Stretches cut at the edges of epochs: a partial first epoch, whole ones in between, the last one; in step order."""
+    return draws_and_owners(stretches, size, batch)[0]
+
+
+def draws_and_owners(stretches: Sequence[Stretch], size: int, batch: int) -> tuple[Draws, Ints]:
+    """`draws_of`, and for each row the index of the stretch that it was cut from, int64[rows]."""
     step, steps, start, family, after = _columns(stretches)
     stop = start + steps * batch
     first, last = start // size, (stop - 1) // size
     n = len(step)
-    row = np.arange(n)
+    row = np.array([index for index, stretch in enumerate(stretches) if stretch.steps], dtype=np.int64)
 
-    def piece(rows: NDArray[np.bool_], order: Ints, epoch: Ints, epochs: Ints, begin: Ints, end: Ints) -> dict[str, Ints]:
+    def piece(
+        rows: NDArray[np.bool_], order: Ints, epoch: Ints, epochs: Ints, begin: Ints, end: Ints
+    ) -> dict[str, Ints]:
         read = epoch * size + begin - start  # samples of the stretch before this piece
         columns = {
             "family": order, "epoch": epoch, "epochs": epochs, "start": begin, "stop": end,
@@ -40,9 +47,10 @@ def draws_of(stretches: Sequence[Stretch], size: int, batch: int) -> Draws:
         piece(last > first, after, last, one, zero, stop - last * size),
     ]
     merged = {name: np.concatenate([part[name] for part in pieces]) for name in pieces[0]}
-    by_row = np.argsort(merged.pop("row"), kind="stable")
+    by_row = np.argsort(merged["row"], kind="stable")
     rows = {name: values[by_row] for name, values in merged.items()}
-    return Draws(**rows, per_step=np.full(len(by_row), batch, np.int64))
+    owner = rows.pop("row")
+    return Draws(**rows, per_step=np.full(len(by_row), batch, np.int64)), owner
 
 
 def steps_as_planned(stretches: Sequence[Stretch], size: int, batch: int, same_every_epoch: bool) -> int:

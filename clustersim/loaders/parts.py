@@ -1,15 +1,15 @@
 """The parts that a loader is composed of, and which of them go together.
 
-    what a checkpoint saves     samples   how many samples were delivered
-                                epoch     only which epoch it was
-                                nothing
-    how it comes back           exact          to the saved position
-                                restart-epoch  to the start of the saved epoch
-                                restart-run    to the very first sample
-                                reshuffle      to the saved position, in a fresh order
-                                continue       it does not come back: it goes on where it was when the job died
-    a fresh order lasts         epoch     until the epoch's end
-                                for-good  for all later epochs too
+what a checkpoint saves     samples   how many samples were delivered
+                            epoch     only which epoch it was
+                            nothing
+how it comes back           exact          to the saved position
+                            restart-epoch  to the start of the saved epoch
+                            restart-run    to the very first sample
+                            reshuffle      to the saved position, in a fresh order
+                            continue       it does not come back: it goes on where it was when the job died
+a fresh order lasts         epoch     until the epoch's end
+                            for-good  for all later epochs too
 """
 
 from dataclasses import dataclass

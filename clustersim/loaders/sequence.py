@@ -1,5 +1,9 @@
 """A loader with one global position: the ranks split each batch of one endless sequence of samples."""
 
+import numpy as np
+from numpy.typing import NDArray
+
+from clustersim.data.orders import Order
 from clustersim.loaders.parts import Advance, Parts, Position, Saved, Stretch
 
 
@@ -31,7 +35,20 @@ class SequenceLoader:
         stop = at.samples + steps * self.batch
         same_epoch = stop // self.size == at.samples // self.size
         stretch = Stretch(step, steps, at.samples, at.family, lasting)
-        return Advance(stretch, Position(stop, at.family if same_epoch else lasting), "finished" if steps == left else None)
+        return Advance(
+            stretch, Position(stop, at.family if same_epoch else lasting), "finished" if steps == left else None
+        )
+
+    def batch_at(self, stretch: Stretch, step: int, order: Order) -> NDArray[np.int64]:
+        """The samples of one step of a stretch, int64[batch], in reading order."""
+        start = stretch.start + (step - stretch.step) * self.batch
+        stop = start + self.batch
+        parts = []
+        for epoch in range(start // self.size, (stop - 1) // self.size + 1):
+            family = stretch.family if epoch == stretch.start // self.size else stretch.family_after
+            begin, end = max(0, start - epoch * self.size), min(self.size, stop - epoch * self.size)
+            parts.append(order.samples(family, epoch, begin, end))
+        return np.concatenate(parts)
 
     def save(self, at: Position) -> Saved:
         """The position, the epoch it lies in, or nothing. The last step of an epoch leaves it in the next one."""

@@ -180,7 +180,9 @@ class Job:
 
     def _starve(self) -> None:
         held, needed = self._crew.nodes, self._plan.unit_nodes * (-(-self._target // self._plan.unit_replicas))
-        self._finish("starved", f"it holds {held} of the {needed} nodes that it needs, and no node is left to come back")
+        self._finish(
+            "starved", f"it holds {held} of the {needed} nodes that it needs, and no node is left to come back"
+        )
 
     # --- training
 

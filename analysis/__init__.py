@@ -1,0 +1,1 @@
+"""What runs leave behind, analysed with pandas; knows tables only, no simulation."""

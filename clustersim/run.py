@@ -1,0 +1,257 @@
+"""One run: what happened, what was read, and every figure and table that follows from the two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from clustersim import streams
+from clustersim.account import Counts, Draws, Ledger, count, count_identity, story
+from clustersim.data.orders import Order
+from clustersim.history import History
+from clustersim.loaders.draws import draws_of, steps_as_planned
+from clustersim.loaders.follow import Reads, plan
+from clustersim.loaders.sequence import SequenceLoader
+from clustersim.scenario import Scenario
+from clustersim.training.buckets import time_buckets
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+IDENTITY_MAX = 2_000_000
+"""With `run.account = "auto"` runs of at most so many views and samples are counted sample by sample."""
+
+_HOUR_NS = 3_600_000_000_000
+Figure = int | float | None
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run. Tables are pandas DataFrames, made when asked for; times in their names' units.
+
+    Counts are exact for the run's own orders if `exact` is "identity", and a draw from the law of the orders if it is
+    "distribution" (two or more independent permutations were read unevenly, in a run too large to go through by sample).
+    """
+
+    scenario: Scenario
+    seed: int
+    replication: int
+    history: History
+    reads: Reads
+    loader: SequenceLoader
+    order: Order
+    loader_was_simulated: bool
+
+    # --- what was read
+
+    @cached_property
+    def steps(self) -> int:
+        """Steps of the lineage: those that the final model is made of."""
+        return self.history.lineage_stops()[-1]
+
+    @cached_property
+    def planned_steps(self) -> int:
+        """Steps of the same run without failures: as many, or all of its epochs; an unfinished one is held against its part."""
+        epochs_steps = self.scenario.sizes.steps if self.scenario.sizes.epochs is not None else None
+        if epochs_steps is None:
+            return self.steps
+        return epochs_steps if self.history.outcome == "done" else min(self.steps, epochs_steps)
+
+    @cached_property
+    def planned_draws(self) -> Draws:
+        """What the same run reads without failures."""
+        return draws_of(plan(self.loader, self.planned_steps), self.loader.size, self.loader.batch)
+
+    @cached_property
+    def seen_draws(self) -> Draws:
+        """What the lineage read."""
+        return draws_of(self.reads.kept, self.loader.size, self.loader.batch)
+
+    @cached_property
+    def by_identity(self) -> bool:
+        """Whether views are counted sample by sample."""
+        mode = self.scenario.run.account
+        small = max(self.loader.size, self.steps * self.loader.batch, self.planned_draws.views()) <= IDENTITY_MAX
+        return mode == "identity" or (mode == "auto" and small)
+
+    @cached_property
+    def counts(self) -> Counts:
+        """Planned and seen views of each sample, int64[N] each; N integers of memory, whatever the account's mode."""
+        return count_identity(self.order, self.planned_draws, self.seen_draws)
+
+    @cached_property
+    def account(self) -> Ledger:
+        """The ledger in arrays, with a cell for each shard where the order deals out shards."""
+        return self._count(self.planned_draws)
+
+    def _count(self, planned: Draws) -> Ledger:
+        if self.by_identity:
+            return count_identity(self.order, planned, self.seen_draws).ledger()
+        rng = streams.generator(self.seed, self.replication, "account")
+        return count(self.order, planned, self.seen_draws, rng)
+
+    @cached_property
+    def account_ideal(self) -> Ledger:
+        """The ledger against the ideal: every sample once an epoch; the plan itself unless the run ends by epochs."""
+        epochs, size = self.scenario.sizes.epochs, self.loader.size
+        if epochs is None or self.history.outcome != "done" or self.planned_draws.views() == epochs * size:
+            return self.account
+        row = dict(family=0, epoch=0, epochs=epochs, start=0, stop=size, step=0, lead=0, per_step=self.loader.batch)
+        return self._count(Draws(**{name: np.array([value], dtype=np.int64) for name, value in row.items()}))
+
+    @property
+    def exact(self) -> Literal["identity", "distribution"]:
+        """What the counts are exact in."""
+        return self.account.exact
+
+    def batch(self, step: int) -> np.ndarray:
+        """The samples of a step of the lineage, int64[batch], in reading order.
+
+        Raises:
+            ValueError: the lineage has no such step.
+        """
+        for stretch in self.reads.kept:
+            if stretch.step <= step < stretch.step + stretch.steps:
+                return self.loader.batch_at(stretch, step, self.order)
+        raise ValueError(f"no step {step}: the lineage has steps 0 to {self.steps - 1}")
+
+    def sample(self, sample: int, limit: int = 10_000) -> pd.DataFrame:
+        """The steps that read a sample, in the order of reading.
+
+        Columns: leg, step, epoch, offset, fate: "kept" (the final model saw it), "rolled back", or "in flight" (read, but
+        the step was broken off).
+
+        Raises:
+            ValueError: there is no such sample, or it was read more than `limit` times.
+        """
+        from clustersim import tables
+
+        return tables.sample(self, sample, limit)
+
+    # --- figures
+
+    @cached_property
+    def time_ns(self) -> dict[str, int]:
+        """The wall time by bucket; they sum to `history.wall_ns` exactly."""
+        return time_buckets(self.history, self.scenario.sizes.full_step_ns)
+
+    @property
+    def time_h(self) -> dict[str, float]:
+        """The wall time by bucket, in hours."""
+        return {bucket: ns / _HOUR_NS for bucket, ns in self.time_ns.items()}
+
+    def summary(self) -> dict[str, Figure]:
+        """Every figure of the run, with units in the names; None where the scenario does not say enough."""
+        return {**self._damage_figures(), **self._clock_figures(), **self._feed_figures()}
+
+    def _damage_figures(self) -> dict[str, Figure]:
+        ledger, ideal, sizes = self.account, self.account_ideal, self.scenario.sizes
+        as_planned = steps_as_planned(self.reads.kept, self.loader.size, self.loader.batch, self.order.same_every_epoch)
+        rolled_back = self.rolled_back_steps
+        return {
+            "planned_views": ledger.planned_views,
+            "lineage_views": ledger.views,
+            "discarded_views": rolled_back * sizes.batch,
+            "extra_views": ledger.extra,
+            "missing_views": ledger.missing,
+            "never_seen_samples": ledger.never,
+            "extra_views_ideal": ideal.extra,
+            "missing_views_ideal": ideal.missing,
+            "extra_documents": _times(ledger.extra, sizes.documents_per_sample),
+            "missing_documents": _times(ledger.missing, sizes.documents_per_sample),
+            "extra_tokens": _times(ledger.extra, sizes.tokens_per_sample),
+            "missing_tokens": _times(ledger.missing, sizes.tokens_per_sample),
+            "identical_steps_share": as_planned / self.steps if self.steps else 1.0,
+            "steps": self.steps,
+            "rolled_back_steps": rolled_back,
+        }
+
+    @cached_property
+    def rolled_back_steps(self) -> int:
+        """Steps that were trained and are not in the lineage."""
+        return sum(leg.stop - stop for leg, stop in zip(self.history.legs, self.history.lineage_stops(), strict=True))
+
+    @cached_property
+    def node_days(self) -> float:
+        """Node-days that the job held."""
+        return self.history.node_ns / (24 * _HOUR_NS)
+
+    def _clock_figures(self) -> dict[str, Figure]:
+        history = self.history
+        last = history.legs[-1]
+        final = last.ended_by == "end of run" and last.kept == last.stop > last.start
+        return {
+            "interruptions": sum(recovery.interruptions for recovery in history.recoveries),
+            "failures": sum(happening.kind == "failure" for happening in history.happenings),
+            "restarts": len(history.legs) - 1,
+            "checkpoints": sum(leg.saves for leg in history.legs) + final,
+            "wall_h": history.wall_ns / _HOUR_NS,
+            "ettr": self.time_ns["useful"] / history.wall_ns if history.wall_ns else 1.0,
+            "gpu_hours": history.node_ns * self.scenario.cluster.gpus_per_node / _HOUR_NS,
+            "node_days": self.node_days,
+            "data_parallel_min": min(leg.data for leg in history.legs),
+        }
+
+    def _feed_figures(self) -> dict[str, Figure]:
+        sizes = self.scenario.sizes
+        step_s = sizes.full_step_ns / 1e9
+        tokens = None if sizes.tokens_per_sample is None else sizes.batch * sizes.tokens_per_sample / step_s
+        return {
+            "step_s": step_s,
+            "feed_tokens_per_s": tokens,
+            "feed_bytes_per_s": None if tokens is None else tokens * self.scenario.model.bytes_per_token,
+        }
+
+    # --- tables
+
+    @cached_property
+    def ledger(self) -> pd.DataFrame:
+        """How many samples were planned and seen how often: planned, seen, samples; it sums to N."""
+        from clustersim import tables
+
+        return tables.ledger(self)
+
+    @cached_property
+    def legs(self) -> pd.DataFrame:
+        """One row a leg: its steps, layout, times and how it ended."""
+        from clustersim import tables
+
+        return tables.legs(self)
+
+    @cached_property
+    def events(self) -> pd.DataFrame:
+        """One row a failure or a completed repair, in order of time."""
+        from clustersim import tables
+
+        return tables.events(self)
+
+    @cached_property
+    def checkpoints(self) -> pd.DataFrame:
+        """One row a durable checkpoint."""
+        from clustersim import tables
+
+        return tables.checkpoints(self)
+
+    @cached_property
+    def time(self) -> pd.DataFrame:
+        """The wall time by bucket: bucket, hours, share."""
+        from clustersim import tables
+
+        return tables.time(self)
+
+    @cached_property
+    def damage(self) -> pd.DataFrame:
+        """One row a restart: what it cost, and extra and missing views so far. All rows come from one joint draw."""
+        from clustersim import tables
+
+        return tables.damage(self)
+
+
+def _times(views: int, per_view: float | None) -> Figure:
+    """Views in another unit; whole where the unit is."""
+    if per_view is None:
+        return None
+    return views * int(per_view) if float(per_view).is_integer() else views * per_view

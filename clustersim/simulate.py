@@ -1,0 +1,64 @@
+"""Run one scenario: the clock first, then the recount of what its legs read."""
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clustersim.data.corpus import Corpus
+from clustersim.data.orders import Order, order_of
+from clustersim.loaders.build import loader_of
+from clustersim.loaders.follow import Follower, follow
+from clustersim.run import Run
+from clustersim.scenario import Scenario, load_scenario
+from clustersim.training.compile import World
+
+
+def order_for(scenario: Scenario, seed: int, replication: int = 0) -> Order:
+    """The order in which a replication reads its samples; a function of seed, replication and epoch alone."""
+    sizes = scenario.sizes
+    return order_of(scenario.data.order, Corpus(sizes.samples, sizes.shards), seed, replication)
+
+
+def planned_batch(scenario: Scenario, step: int, replication: int = 0, seed: int | None = None) -> NDArray[np.int64]:
+    """The samples that a run without failures reads at a step, int64[batch], without reading the steps before it."""
+    loader = loader_of(scenario)
+    order = order_for(scenario, scenario.run.seed if seed is None else seed, replication)
+    at = loader.advance(loader.start(), 0, step).position
+    return loader.batch_at(loader.advance(at, step, 1).stretch, step, order)
+
+
+def simulate(
+    scenario: Scenario | str | PathLike[str] | Mapping[str, Any], replication: int = 0, seed: int | None = None
+) -> Run:
+    """Simulate one replication.
+
+    Args:
+        scenario: a scenario, or what `load_scenario` takes.
+        replication: its number, from 0; replication 17 is the same alone or as one of many.
+        seed: instead of the scenario's own `run.seed`.
+
+    A loader that does not act on time (the run ends after its steps or its time) is recounted over the finished history;
+    one that decides when the run ends is asked while the clock runs. A run that could not finish is returned as far as
+    it came: see `history.outcome`.
+
+    Raises:
+        ScenarioError: the scenario is wrong.
+    """
+    if not isinstance(scenario, Scenario):
+        scenario = load_scenario(scenario)
+    seed = scenario.run.seed if seed is None else seed
+    loader, order = loader_of(scenario), order_for(scenario, seed, replication)
+    decides_the_end = scenario.sizes.epochs is not None
+    if decides_the_end:
+        follower = Follower(loader)
+        history = World(scenario, seed, replication, follower).run()
+        reads = follower.reads(history)
+    else:
+        history = World(scenario, seed, replication).run()
+        reads = follow(history, loader)
+    if history.outcome == "done" and history.lineage_stops()[-1] == 0:
+        history.outcome, history.reason = "no progress", "not one step survived: failures were faster than checkpoints"
+    return Run(scenario, seed, replication, history, reads, loader, order, decides_the_end)

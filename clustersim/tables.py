@@ -1,0 +1,139 @@
+"""The tables of a run as pandas DataFrames; column names carry units, and definitions are those of the docs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from clustersim import streams
+from clustersim.account import story
+from clustersim.history import History
+from clustersim.loaders.draws import draws_and_owners, draws_of
+from clustersim.loaders.parts import Stretch
+
+if TYPE_CHECKING:
+    from clustersim.run import Run
+
+_HOUR_NS = 3_600_000_000_000
+
+
+def ledger(run: Run) -> pd.DataFrame:
+    """planned, seen, samples: how many samples were planned p times and seen s times; it sums to N."""
+    return pd.DataFrame(run.account.table._asdict())
+
+
+def legs(run: Run) -> pd.DataFrame:
+    """leg; start, stop, kept, lineage_stop (steps); data (degree), nodes; begin_h, end_h, step_s, stall_s; saves; ended_by."""
+    rows = run.history.legs
+    return pd.DataFrame(
+        {
+            "leg": [leg.leg for leg in rows],
+            "start": [leg.start for leg in rows],
+            "stop": [leg.stop for leg in rows],
+            "kept": [leg.kept for leg in rows],
+            "lineage_stop": run.history.lineage_stops(),
+            "data": [leg.data for leg in rows],
+            "nodes": [leg.nodes for leg in rows],
+            "begin_h": [leg.begin_ns / _HOUR_NS for leg in rows],
+            "end_h": [leg.end_ns / _HOUR_NS for leg in rows],
+            "step_s": [leg.step_ns / 1e9 for leg in rows],
+            "stall_s": [leg.stall_ns / 1e9 for leg in rows],
+            "saves": [leg.saves for leg in rows],
+            "ended_by": [leg.ended_by for leg in rows],
+        }
+    )
+
+
+def events(run: Run) -> pd.DataFrame:
+    """time_h; kind (failure, repair: the node is back), cause; node (-1: the job); where it was; leg."""
+    rows = run.history.happenings
+    return pd.DataFrame(
+        {
+            "time_h": [row.time_ns / _HOUR_NS for row in rows],
+            "kind": [row.kind for row in rows],
+            "cause": [row.cause for row in rows],
+            "node": np.array([row.node for row in rows], dtype=np.int64),
+            "where": [row.where for row in rows],
+            "leg": np.array([row.leg for row in rows], dtype=np.int64),
+        }
+    )
+
+
+def checkpoints(run: Run) -> pd.DataFrame:
+    """leg, step (the first that a restart from it trains), durable_h, in_lineage: whether the final model passed it."""
+    parts = [pd.DataFrame({"leg": [0], "step": [0], "durable_h": [0.0], "in_lineage": [True]}).iloc[:0]]
+    write_ns = run.scenario.checkpoint.write
+    for leg, stop in zip(run.history.legs, run.history.lineage_stops(), strict=True):
+        number = np.arange(leg.saves, dtype=np.int64)
+        step = leg.start + leg.first_save + number * leg.save_period
+        durable_ns = leg.begin_ns + leg.first_save_ns + number * leg.save_period_ns + write_ns
+        parts.append(
+            pd.DataFrame({"leg": leg.leg, "step": step, "durable_h": durable_ns / _HOUR_NS, "in_lineage": step <= stop})
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def time(run: Run) -> pd.DataFrame:
+    """bucket, hours, share of the wall time; the hours sum to the wall time."""
+    wall_ns = run.history.wall_ns
+    rows = [(bucket, ns / _HOUR_NS, ns / wall_ns if wall_ns else 0.0) for bucket, ns in run.time_ns.items()]
+    return pd.DataFrame(rows, columns=["bucket", "hours", "share"])
+
+
+def sample(run: Run, number: int, limit: int) -> pd.DataFrame:
+    """leg, step, epoch, offset, fate ("kept", "rolled back", "in flight") of each read of a sample, in reading order."""
+    frames = []
+    for stretches, kept in ((run.reads.kept, True), (run.reads.discarded, False)):
+        draws, owner = draws_and_owners(stretches, run.loader.size, run.loader.batch)
+        found = story(run.order, draws, number, limit)
+        leg = owner[found.row]
+        trained = found.step < np.array([leg.stop for leg in run.history.legs])[leg]
+        fate = "kept" if kept else np.where(trained, "rolled back", "in flight")
+        frames.append(
+            pd.DataFrame({"leg": leg, "step": found.step, "epoch": found.epoch, "offset": found.offset, "fate": fate})
+        )
+    return pd.concat(frames).sort_values(["leg", "step", "epoch"], ignore_index=True)
+
+
+def damage(run: Run) -> pd.DataFrame:
+    """One row a restart: what it cost, and the lineage through the leg after it against the plan to that step.
+
+    restart (the number of the leg that it begins); cause; interrupted_h, restarted_h; step_reached, step_restarted_from;
+    data_before, data_after (degree); discarded_views; lineage_views, extra_views, missing_views (so far).
+    """
+    from clustersim.account import damage_by_identity, damage_by_interval
+
+    history: History = run.history
+    size, batch = run.loader.size, run.loader.batch
+    seen, planned, planned_to = [], [], 0
+    for leg, stretch in zip(history.legs, run.reads.kept, strict=True):
+        seen.append(draws_of([stretch], size, batch))
+        reached = min(stretch.step + stretch.steps, run.planned_steps)
+        to = run.planned_steps if leg is history.legs[-1] else max(planned_to, reached)
+        planned.append(draws_of([Stretch(planned_to, to - planned_to, planned_to * batch, 0, 0)], size, batch))
+        planned_to = to
+    if run.by_identity:
+        extra, missing = damage_by_identity(run.order, planned, seen)
+    else:
+        rng = streams.generator(run.seed, run.replication, "account")
+        extra, missing = damage_by_interval(run.order, planned, seen, rng)
+    before, after = history.legs[:-1], history.legs[1:]
+    views = np.cumsum([draws.views() for draws in seen])
+    return pd.DataFrame(
+        {
+            "restart": [leg.leg for leg in after],
+            "cause": [leg.ended_by for leg in before],
+            "interrupted_h": [leg.end_ns / _HOUR_NS for leg in before],
+            "restarted_h": [leg.begin_ns / _HOUR_NS for leg in after],
+            "step_reached": [leg.stop for leg in before],
+            "step_restarted_from": [leg.start for leg in after],
+            "data_before": [leg.data for leg in before],
+            "data_after": [leg.data for leg in after],
+            "discarded_views": [(last.stop - leg.start) * batch for last, leg in zip(before, after, strict=True)],
+            "lineage_views": views[1:],
+            "extra_views": extra[1:],
+            "missing_views": missing[1:],
+        }
+    )
