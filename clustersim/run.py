@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from clustersim import streams
-from clustersim.account import Counts, Draws, Ledger, count, count_identity, story
+from clustersim.account import Counts, Draws, Ledger, count, count_identity
 from clustersim.data.orders import Order
 from clustersim.history import History
 from clustersim.loaders.draws import draws_of, steps_as_planned
@@ -33,7 +33,8 @@ class Run:
     """A finished run. Tables are pandas DataFrames, made when asked for; times in their names' units.
 
     Counts are exact for the run's own orders if `exact` is "identity", and a draw from the law of the orders if it is
-    "distribution" (two or more independent permutations were read unevenly, in a run too large to go through by sample).
+    "distribution" (two or more independent permutations were read unevenly, in a run too large to go through by
+    sample).
     """
 
     scenario: Scenario
@@ -54,7 +55,7 @@ class Run:
 
     @cached_property
     def planned_steps(self) -> int:
-        """Steps of the same run without failures: as many, or all of its epochs; an unfinished one is held against its part."""
+        """Steps of the same run without failures: as many, or all its epochs; an unfinished run is held to its part."""
         epochs_steps = self.scenario.sizes.steps if self.scenario.sizes.epochs is not None else None
         if epochs_steps is None:
             return self.steps
@@ -99,8 +100,8 @@ class Run:
         epochs, size = self.scenario.sizes.epochs, self.loader.size
         if epochs is None or self.history.outcome != "done" or self.planned_draws.views() == epochs * size:
             return self.account
-        row = dict(family=0, epoch=0, epochs=epochs, start=0, stop=size, step=0, lead=0, per_step=self.loader.batch)
-        return self._count(Draws(**{name: np.array([value], dtype=np.int64) for name, value in row.items()}))
+        row = (0, 0, epochs, 0, size, 0, 0, self.loader.batch)
+        return self._count(Draws(*(np.array([value], dtype=np.int64) for value in row)))
 
     @property
     def exact(self) -> Literal["identity", "distribution"]:
@@ -121,8 +122,8 @@ class Run:
     def sample(self, sample: int, limit: int = 10_000) -> pd.DataFrame:
         """The steps that read a sample, in the order of reading.
 
-        Columns: leg, step, epoch, offset, fate: "kept" (the final model saw it), "rolled back", or "in flight" (read, but
-        the step was broken off).
+        Columns: leg, step, epoch, offset, fate: "kept" (the final model saw it), "rolled back", or "in flight" (read,
+        but the step was broken off).
 
         Raises:
             ValueError: there is no such sample, or it was read more than `limit` times.

@@ -40,9 +40,9 @@ def simulate(
         replication: its number, from 0; replication 17 is the same alone or as one of many.
         seed: instead of the scenario's own `run.seed`.
 
-    A loader that does not act on time (the run ends after its steps or its time) is recounted over the finished history;
-    one that decides when the run ends is asked while the clock runs. A run that could not finish is returned as far as
-    it came: see `history.outcome`.
+    A loader that does not act on time (the run ends after its steps or its time) is recounted over the finished
+    history; one that decides when the run ends is asked while the clock runs. A run that could not finish is returned
+    as far as it came: see `history.outcome`.
 
     Raises:
         ScenarioError: the scenario is wrong.

@@ -25,7 +25,10 @@ def ledger(run: Run) -> pd.DataFrame:
 
 
 def legs(run: Run) -> pd.DataFrame:
-    """leg; start, stop, kept, lineage_stop (steps); data (degree), nodes; begin_h, end_h, step_s, stall_s; saves; ended_by."""
+    """leg, start, stop, kept, lineage_stop (steps), data (degree), nodes, begin_h, end_h, step_s, stall_s, saves, ended_by.
+
+    Steps [start, lineage_stop) are part of the final model.
+    """
     rows = run.history.legs
     return pd.DataFrame(
         {
@@ -83,7 +86,7 @@ def time(run: Run) -> pd.DataFrame:
 
 
 def sample(run: Run, number: int, limit: int) -> pd.DataFrame:
-    """leg, step, epoch, offset, fate ("kept", "rolled back", "in flight") of each read of a sample, in reading order."""
+    """leg, step, epoch, offset, fate ("kept", "rolled back", "in flight") of each read of a sample, in order."""
     frames = []
     for stretches, kept in ((run.reads.kept, True), (run.reads.discarded, False)):
         draws, owner = draws_and_owners(stretches, run.loader.size, run.loader.batch)
@@ -100,8 +103,9 @@ def sample(run: Run, number: int, limit: int) -> pd.DataFrame:
 def damage(run: Run) -> pd.DataFrame:
     """One row a restart: what it cost, and the lineage through the leg after it against the plan to that step.
 
-    restart (the number of the leg that it begins); cause; interrupted_h, restarted_h; step_reached, step_restarted_from;
-    data_before, data_after (degree); discarded_views; lineage_views, extra_views, missing_views (so far).
+    restart (the number of the leg that it begins); cause; interrupted_h, restarted_h; step_reached,
+    step_restarted_from; data_before, data_after (degree); discarded_views; lineage_views, extra_views, missing_views
+    (so far).
     """
     from clustersim.account import damage_by_identity, damage_by_interval
 

@@ -1,4 +1,4 @@
-"""Closed forms that the simulation is compared with, and that `clustersim check` prints. Times in one unit, any unit."""
+"""Closed forms that the simulation is compared with and that `clustersim check` prints; times in any one unit."""
 
 import math
 
@@ -26,5 +26,5 @@ def daly_efficiency(interval: float, save: float, mtbf: float, restart: float) -
 
 
 def first_order_ettr(interval: float, save: float, mtbf: float, restart: float) -> float:
-    """ETTR to first order (Kokolis et al., arXiv 2410.21680): (1 - (restart + interval/2) / mtbf) / (1 + save/interval)."""
+    """ETTR to first order: (1 - (restart + interval/2) / mtbf) / (1 + save/interval) (Kokolis, arXiv 2410.21680)."""
     return max(0.0, 1 - (restart + interval / 2) / mtbf) / (1 + save / interval)

@@ -1,7 +1,8 @@
 """The order of what happens at one instant.
 
-At one instant steps, saves and phases complete, repairs complete, failures strike, and then decisions are taken. The rank
-is the priority that SimPy's queue sorts by within an instant, so nothing depends on the order in which things were created.
+At one instant steps, saves and phases complete, repairs complete, failures strike, and then decisions are taken. The
+rank is the priority that SimPy's queue sorts by within an instant, so nothing depends on the order in which things were
+created.
 """
 
 from collections.abc import Callable
@@ -28,5 +29,5 @@ class Alarm(simpy.Event):
         self.at_ns = at_ns
         self._ok = True
         self._value = None
-        self.callbacks = [call]  # type: ignore[list-item]  # called with this very event
-        env.schedule(self, priority=rank, delay=at_ns - env.now)  # type: ignore[arg-type]  # any integer is a priority
+        self.callbacks = [call]
+        env.schedule(self, priority=rank, delay=at_ns - env.now)  # type: ignore[arg-type]  # any integer serves

@@ -112,7 +112,7 @@ class Failures:
         return self._draws.life(cause, node, 0) if due is None else due
 
     def renew(self, cause: Cause, node: int, at_ns: int) -> None:
-        """Begin the pair's next life: at wall time `at_ns`, or for an aging cause now if in the job, else when it joins."""
+        """Begin the pair's next life: at wall time `at_ns`; by another clock now, or when the node joins the job."""
         pair = (cause.index, node)
         k = self._life.get(pair, 0) + 1
         self._life[pair] = k

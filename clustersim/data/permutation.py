@@ -1,7 +1,7 @@
 """Permutations of [0, n) that are asked in O(1), both ways, without an array of n entries.
 
-A keyed Feistel network over a grid of a x b >= n cells, rows and columns taking turns to be shifted by a hash of the other;
-what falls outside [0, n) walks on until it is inside (cycle walking; fewer than a of the cells are outside).
+A keyed Feistel network over a grid of a x b >= n cells, rows and columns taking turns to be shifted by a hash of the
+other; what falls outside [0, n) walks on until it is inside (cycle walking; fewer than a of the cells are outside).
 Eight rounds are far from uniform on a handful of elements, so up to `TABLE_MAX` the permutation is a shuffled table.
 """
 
@@ -65,7 +65,8 @@ class _Tables:
 
     def _look_up(self, values: NDArray[np.integer[Any]], keys: Words, way: int) -> Ints:
         if keys.size == 1:
-            return self._tables(int(keys.item()))[way][values]
+            table: Ints = self._tables(int(keys.item()))[way]
+            return np.asarray(table[values], dtype=np.int64)
         pairs = np.broadcast(values, keys)
         found = [self._tables(int(key))[way][value] for value, key in pairs]
         return np.array(found, dtype=np.int64).reshape(pairs.shape)
@@ -91,7 +92,7 @@ class _Feistel:
         cells = step(cells, keys)
         while (outside := cells >= self._n).any():
             cells[outside] = step(cells[outside], keys[outside])
-        return cells.astype(np.int64)
+        return np.asarray(cells, dtype=np.int64)
 
     def _encrypt(self, cells: Words, keys: Words) -> Words:
         row, column = np.divmod(cells, self._columns)

@@ -18,7 +18,7 @@ def _columns(stretches: Sequence[Stretch]) -> tuple[Ints, ...]:
 
 
 def draws_of(stretches: Sequence[Stretch], size: int, batch: int) -> Draws:
-    """Stretches cut at the edges of epochs: a partial first epoch, whole ones in between, the last one; in step order."""
+    """Stretches cut at the edges of epochs: a partial first one, whole ones in between, the last; in step order."""
     return draws_and_owners(stretches, size, batch)[0]
 
 
@@ -56,8 +56,8 @@ def draws_and_owners(stretches: Sequence[Stretch], size: int, batch: int) -> tup
 def steps_as_planned(stretches: Sequence[Stretch], size: int, batch: int, same_every_epoch: bool) -> int:
     """How many steps read the batch that the plan reads at the same step: the same positions, in the run's own order.
 
-    Where an epoch is one batch, or every epoch is read in the same order, other epochs hold the same batch too. That two
-    different permutations give the same batch by chance is left out of account (below one in C(size, batch)).
+    Where an epoch is one batch, or every epoch is read in the same order, other epochs hold the same batch too. That
+    two different permutations give the same batch by chance is left out of account (below one in C(size, batch)).
     """
     step, steps, start, family, after = _columns(stretches)
     shift = start - step * batch

@@ -24,7 +24,7 @@ class Reads:
 
 
 class Follower:
-    """Takes a loader through a run, one leg after another. The clock may ask it while the run goes on (`training.Feed`)."""
+    """Takes a loader through a run, leg by leg; the clock may ask it while the run goes on (`training.plan.Feed`)."""
 
     def __init__(self, loader: Loader) -> None:
         self._loader = loader

@@ -31,7 +31,7 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a loader stands: `samples` delivered of its endless sequence, in the order `family` until the epoch's end."""
+    """Where a loader stands: `samples` delivered of its endless sequence; the order `family` until the epoch's end."""
 
     samples: int
     family: int = 0
@@ -69,7 +69,7 @@ class Saved:
 
 
 class Loader(Protocol):
-    """A loader without its buffers of bytes: positions in, stretches out. Advancing a, then b steps equals advancing a + b."""
+    """A loader without its bytes: positions in, stretches out. Advancing a, then b steps equals advancing a + b."""
 
     def start(self) -> Position:
         """Where it stands before the first step."""

@@ -1,5 +1,7 @@
 """How a global batch is divided over ranks."""
 
+from itertools import pairwise
+
 
 def rank_slices(batch: int, ranks: int) -> list[tuple[int, int]]:
     """The part [start, stop) of a global batch that each rank reads.
@@ -13,4 +15,4 @@ def rank_slices(batch: int, ranks: int) -> list[tuple[int, int]]:
         raise ValueError(f"a global batch of {batch} samples cannot be divided over {ranks} ranks")
     size, longer = divmod(batch, ranks)
     starts = [rank * size + min(rank, longer) for rank in range(ranks + 1)]
-    return list(zip(starts, starts[1:], strict=False))
+    return list(pairwise(starts))

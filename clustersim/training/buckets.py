@@ -7,8 +7,9 @@ def time_buckets(history: History, full_step_ns: int) -> dict[str, int]:
     """The wall time by what it was spent on, in nanoseconds.
 
     useful: kept steps at the step time of full degree. degraded: what a smaller degree added to kept steps.
-    wasted_progress: steps that were rolled back, and the step in flight when a leg was broken off. unfinished: the step in
-    flight at the end of the run. save_stall: stalls of saves, and waiting for an earlier save. The rest: phases of recovery.
+    wasted_progress: steps that were rolled back, and the step in flight when a leg was broken off. unfinished: the step
+    in flight at the end of the run. save_stall: stalls of saves, and waiting for an earlier save. The rest: phases of
+    recovery.
     """
     names = "useful degraded wasted_progress save_stall unfinished detection waiting_for_nodes start_up load"
     buckets = dict.fromkeys(names.split(), 0)

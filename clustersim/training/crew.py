@@ -1,7 +1,7 @@
 """Which nodes the job holds, in units: the smallest group of nodes that is lost and taken as a whole.
 
-A unit is one replica of several nodes, or one node of several replicas. Losing a node breaks its unit; the unit's healthy
-nodes can fill the holes of others, or go back to the spares.
+A unit is one replica of several nodes, or one node of several replicas. Losing a node breaks its unit; the unit's
+healthy nodes can fill the holes of others, or go back to the spares.
 """
 
 from clustersim.cluster.cluster import Cluster

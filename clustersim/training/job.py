@@ -1,7 +1,7 @@
 """The job: it trains, is interrupted, recovers, and trains again.
 
-A state machine on alarms. A leg waits for nothing but its interruption or the end of the run; a recovery takes one alarm
-for the detection and one for start-up and load. Any failure that hits the job during a recovery begins it anew.
+A state machine on alarms. A leg waits for nothing but its interruption or the end of the run; a recovery takes one
+alarm for the detection and one for start-up and load. Any failure that hits the job during a recovery begins it anew.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from enum import Enum, auto
 
 import simpy
 
-from clustersim.cluster.causes import JOB, Cause
+from clustersim.cluster.causes import Cause
 from clustersim.cluster.clock import Alarm, Rank
 from clustersim.cluster.cluster import Cluster
 from clustersim.cluster.failures import Strike
