@@ -1,0 +1,48 @@
+"""The command line's entry: commands, exit codes, and the one line for each kind of wrong input."""
+
+import sys
+from collections.abc import Sequence
+from typing import cast
+
+import typer
+
+from clustersim.cli.output import complain
+from clustersim.cli.run import run
+from clustersim.scenario import ScenarioError
+
+DONE, UNFINISHED, WRONG = 0, 1, 2
+
+# The base of every complaint about options. Typer carries its own copy of click in some versions, and exports only this
+# child of it.
+_UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
+
+app = typer.Typer(
+    name="clustersim",
+    help="Simulates large training jobs that fail and restart, and counts which data the final model saw.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(run)
+
+
+@app.callback()
+def _commands() -> None:
+    """Simulates large training jobs that fail and restart, and counts which data the final model saw."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code: 0 done, 1 the simulation could not finish, 2 the input is wrong."""
+    try:
+        code = app(args=arguments, prog_name="clustersim", standalone_mode=False)
+    except ScenarioError as error:
+        complain(str(error))
+        return WRONG
+    except _UsageError as error:
+        complain(f"clustersim: {error.format_message()}")
+        return WRONG
+    return code if isinstance(code, int) else DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main())
