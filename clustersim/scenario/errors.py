@@ -33,8 +33,8 @@ class ScenarioError(ValueError):
 
 def problem(source: str, key: str, expected: str, found: str, nearest: str | None = None) -> ScenarioError:
     """The error that says in one line which key of which file is wrong; `key` may be empty."""
-    where = ": ".join(part for part in (_one_line(source), key) if part)
-    hint = f'; did you mean "{_one_line(nearest)}"?' if nearest else ""
+    where = f"{_escape(source)}: {key}" if key else _escape(source)
+    hint = f'; did you mean "{nearest}"?' if nearest else ""
     return ScenarioError(f"{where}: expected {expected}, found {found}{hint}")
 
 
@@ -62,7 +62,7 @@ def show(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return f'"{_one_line(value)}"'
+        return f'"{_cut(value)}"'
     if isinstance(value, Mapping):
         return "a table"
     if isinstance(value, Sequence):
@@ -80,7 +80,7 @@ def show(value: object) -> str:
 
 def show_key(key: str) -> str:
     """A key as TOML spells it: quoted where it is not a bare one."""
-    return key if _PLAIN_KEY.fullmatch(key) else f'"{_one_line(key)}"'
+    return key if _PLAIN_KEY.fullmatch(key) else f'"{_cut(key)}"'
 
 
 def translate(error: ValidationError, source: str, document: object) -> ScenarioError:
@@ -104,6 +104,8 @@ def _tell(error: ErrorDetails, source: str) -> ScenarioError:
         nearest = closest(error["input"], words) if isinstance(error["input"], str) else None
         return problem(source, ".".join(path), _one_of(words), found, nearest)
     if error["type"] == "union_tag_invalid":
+        if not isinstance(error["input"], Mapping):
+            return problem(source, ".".join(path), 'a table such as { type = "exponential" }', found)
         words = [tag for tag in re.findall(r"<([^>]*)>", context["expected_tags"]) if tag != "duration"]
         kind = error["input"].get("type")
         nearest = closest(kind, words) if isinstance(kind, str) else None
@@ -119,10 +121,14 @@ def _one_of(words: Sequence[str]) -> str:
     return "one of " + ", ".join(f'"{word}"' for word in words)
 
 
-def _one_line(text: str) -> str:
-    # repr escapes whatever is not printable (newlines, U+2028, lone surrogates); its quotes are replaced by ours.
-    escaped = repr("'" + text)[2:-1].replace('"', '\\"')
+def _cut(text: str) -> str:
+    escaped = _escape(text.replace("\\", "\\\\").replace('"', '\\"'))
     return escaped if len(escaped) <= _SHOWN_CHARACTERS else escaped[:_SHOWN_CHARACTERS] + "…"
+
+
+def _escape(text: str) -> str:
+    # Newlines, other separators and lone surrogates are not printable, so what is left stays on one line.
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
 def _user_path(path: tuple[int | str, ...]) -> list[int | str]:

@@ -87,6 +87,15 @@ class Scripted(Part):
     detection: DurationOrLaw = 0
     """From the failure until the job is stopped."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _strikes_only_as_scripted(cls, values: object) -> object:
+        if isinstance(values, Mapping):
+            random = [key for key in values if key in Stochastic.model_fields and key not in cls.model_fields]
+            if random:
+                raise wrong("no such key beside at_steps or at_times, which script a failure", "both", key=random[0])
+        return values
+
     @model_validator(mode="after")
     def _check(self) -> "Scripted":
         if self.at_steps is not None and self.at_times is not None:

@@ -61,22 +61,25 @@ def _open(source: "str | PathLike[str] | Mapping[str, Any] | Scenario") -> tuple
     known = shipped()
     if isinstance(source, str) and source in known:
         path = known[source]
-        return path.name, source, read_toml(path, path.name)
-    nearest = closest(path.stem, known) if not path.exists() else None
-    return str(source), path.stem or "scenario", read_toml(path, str(source), nearest)
+        return path.name, source, _read(path, path.name)
+    return str(path), path.stem or "scenario", _read(path, str(path))
 
 
-def read_toml(path: Path, display: str, nearest: str | None = None) -> dict[str, Any]:
-    """The tables of a file. `display` is how errors show it, `nearest` what is suggested if it does not exist."""
+def _read(path: Path, display: str) -> dict[str, Any]:
+    """The tables of a file; `display` is how errors show it."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise problem(display, "", "UTF-8 text", f"byte 0x{error.object[error.start]:02x} at {error.start}") from None
     except FileNotFoundError:
-        raise problem(display, "", "a scenario file", "no such file", nearest) from None
+        known = shipped()
+        expected = f"a scenario file, or one of {', '.join(known)}"
+        raise problem(display, "", expected, "no such file", closest(path.stem, known)) from None
+    except IsADirectoryError:
+        raise problem(display, "", "a scenario file", "a directory") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise problem(display, "", "a readable scenario file", show(reason.lower())) from None
+        raise problem(display, "", "a readable scenario file", f"an error ({reason})") from None
     try:
         return tomllib.loads(text)
     except RecursionError:
@@ -89,7 +92,7 @@ def _syntax_error(message: str, text: str, display: str) -> ScenarioError:
     # tomllib gives the place only inside its message (until Python 3.14).
     match = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", message, re.DOTALL)
     if match is None:
-        return problem(display, "", "TOML", show(message))
+        return problem(display, "", "TOML", f"an error ({message})")
     last_line = text.rstrip("\n").rpartition("\n")
     line, column = match[2] or last_line[0].count("\n") + bool(last_line[1]) + 1, match[3] or len(last_line[2]) + 1
     return problem(display, f"line {line}, column {column}", "TOML", f"a syntax error ({show(match[1])[1:-1]})")
@@ -110,7 +113,7 @@ def _fill_loader(parts: object, display: str) -> object:
     if name not in known:
         raise problem(display, "loader.preset", f"one of {', '.join(known)}", show(name), closest(name, known))
     path = _LOADERS / f"{name}.toml"
-    return {"preset": name, **read_toml(path, path.name), **parts}
+    return {"preset": name, **_read(path, path.name), **parts}
 
 
 def _copy(value: Any) -> Any:

@@ -58,8 +58,9 @@ def parse_rate(value: object) -> Rate:
     """A rate from its text; the error of a validator if it is none, or negative."""
     match = _RATE.match(value) if isinstance(value, str) else None
     if match is None:
-        negative = isinstance(value, str) and _NEGATIVE.match(value)
-        raise wrong(f"{_EXPECTED_RATE}{', not negative' if negative else ''}", describe(value, DURATION))
+        if isinstance(value, str) and _NEGATIVE.match(value):
+            raise wrong(f"{_EXPECTED_RATE}, not negative", show(value))
+        raise wrong(_EXPECTED_RATE, show(value) if isinstance(value, str) else describe(value, DURATION))
     of: Literal["node", "GPU", "job"] = "node" if match[3] == "node" else "GPU" if match[3] else "job"
     return Rate(events=float(match[1]), per=int(match[2] or 1), of=of, period_ns=_PERIODS_NS[match[4]])
 

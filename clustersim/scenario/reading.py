@@ -28,7 +28,7 @@ class Data(Part):
     shards: PositiveCount = 1
     """Files of samples."""
     order: Literal["shuffle", "sequential", "shard-shuffle"] = "shuffle"
-    """In each epoch: all samples shuffled, as they are, or shards shuffled and samples shuffled within each."""
+    """In each epoch: all samples shuffled, as they are, or shards shuffled and read from end to end."""
 
     @model_validator(mode="after")
     def _check(self) -> "Data":

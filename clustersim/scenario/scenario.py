@@ -83,5 +83,7 @@ class Scenario(Part):
             if isinstance(failure, Scripted):
                 for entry, degree in enumerate(failure.data or ()):
                     if not sizes.degrees_ok(degree):
-                        allowed = f"a degree that parallelism allows (from {sizes.min_data} to {sizes.data})"
-                        raise wrong(allowed, str(degree), key=f"failures.{index}.data.{entry}")
+                        divisors = f", divisors of {sizes.batch}" if sizes.uneven_refused else ""
+                        allowed = f"from {sizes.min_data} to {sizes.data}{divisors}"
+                        expected = f"a degree that parallelism allows ({allowed})"
+                        raise wrong(expected, str(degree), key=f"failures.{index}.data.{entry}")

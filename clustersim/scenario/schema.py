@@ -1,4 +1,8 @@
-"""The JSON Schema of scenario files, by which editors check and complete them."""
+"""The JSON Schema of scenario files, by which editors check and complete them.
+
+After a change of the models write `scenarios/scenario.schema.json` anew:
+`json.dumps(json_schema(), indent=2, ensure_ascii=False)` and a newline.
+"""
 
 from typing import Any
 

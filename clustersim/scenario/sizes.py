@@ -13,6 +13,8 @@ from clustersim.scenario.reading import Data
 
 # A run that is this many times slower than without failures gets nowhere.
 _PATIENCE = 20
+# Each failure is simulated, so more of them than this would never end.
+_MOST_FAILURES = 10**9
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,14 @@ def measure(
     positions = max(steps or 0, -(-limit_ns // step_ns)) * batch
     if positions >= LIMIT:
         raise wrong("fewer than 2^62 samples within the run's limit", f"{positions:.3g}", key="run")
+    failures_per_ns = math.fsum(
+        cause.failures_per_ns(cluster.gpus_per_node) * (cluster.nodes if cause.scope == "node" else 1)
+        for cause in failures
+        if not isinstance(cause, Scripted)
+    )
+    if failures_per_ns * limit_ns > _MOST_FAILURES:
+        expected = f"at most {_MOST_FAILURES:.0e} random failures within the run's limit"
+        raise wrong(expected, f"{failures_per_ns * limit_ns:.3g}", key="failures")
     return Sizes(
         gpus=gpus,
         data=degree,
@@ -117,11 +127,7 @@ def measure(
         epochs=run.epochs,
         wall_ns=run.wall_time,
         limit_ns=limit_ns,
-        failures_per_ns=math.fsum(
-            cause.failures_per_ns(cluster.gpus_per_node) * (cluster.nodes if cause.scope == "node" else 1)
-            for cause in failures
-            if not isinstance(cause, Scripted)
-        ),
+        failures_per_ns=failures_per_ns,
         full_step_ns=step_ns,
         uneven_refused=parallelism.uneven == "refuse",
     )

@@ -1,0 +1,375 @@
+"""Whatever is wrong with a scenario is told in one line: file, key, what was expected, what was found."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from clustersim.scenario import ScenarioError, load_scenario, parse_override
+
+DURATION = 'expected a duration such as "10 min"'
+EVERY = 'expected an interval such as "10 min", "10 steps", "young" or "daly"'
+RATE = 'expected a rate such as "6.5 per 1000 node-days", "2 per GPU-year" or "3 per day"'
+REQUIRED = "expected a value (this key is required), found nothing"
+
+# (what --set is given, the line without the file's name)
+WRONG = [
+    # unknown keys
+    ("cluster.nodez=4", 'cluster.nodez: expected a known key, found "nodez"; did you mean "nodes"?'),
+    ("checkpont.every=3 min", 'checkpont: expected a known key, found "checkpont"; did you mean "checkpoint"?'),
+    ("recovery.xyz=1", 'recovery.xyz: expected one of policy, start_up, load, found "xyz"'),
+    (
+        'data."a b"=1',
+        'data."\\"a b\\"": expected one of documents, samples, tokens_per_document, packing, shards, '
+        'order, found "\\"a b\\""',
+    ),
+    (
+        "failures.0.detecton=1 s",
+        'failures.0.detecton: expected a known key, found "detecton"; did you mean "detection"?',
+    ),
+    ("failures.0.repair.men=1 s", 'failures.0.repair.men: expected a known key, found "men"; did you mean "mean"?'),
+    # units
+    ("checkpoint.every=20", f"checkpoint.every: {EVERY}, found 20 (a number without unit)"),
+    ("checkpoint.every=3 GB", f'checkpoint.every: {EVERY}, found "3 GB" (a size)'),
+    ("checkpoint.every=0 min", f'checkpoint.every: {EVERY}, longer than 0, found "0 min"'),
+    ("checkpoint.every=0 steps", f'checkpoint.every: {EVERY}, longer than 0, found "0 steps"'),
+    ("checkpoint.every=true", f"checkpoint.every: {EVERY}, found true"),
+    ("checkpoint.stall=5", f"checkpoint.stall: {DURATION}, found 5 (a number without unit)"),
+    ("checkpoint.stall=3 GB", f'checkpoint.stall: {DURATION}, found "3 GB" (a size)'),
+    ("checkpoint.stall=-5 s", f'checkpoint.stall: {DURATION}, not negative, found "-5 s"'),
+    ("failures.0.detection=7", f"failures.0.detection: {DURATION}, found 7 (a number without unit)"),
+    ("run.wall_time=0 d", f'run.wall_time: {DURATION}, longer than 0, found "0 d"'),
+    ("run.wall_time=150 y", 'run.wall_time: expected a duration of at most 2^62 ns (146 years), found "150 y"'),
+    (
+        "model.bytes_per_token=4",
+        'model.bytes_per_token: expected a size such as "2.3 TB", found 4 (a number without unit)',
+    ),
+    # numbers
+    ("cluster.nodes=0", "cluster.nodes: expected a whole number, at least 1, found 0"),
+    ("cluster.nodes=-4", "cluster.nodes: expected a whole number, not negative, found -4"),
+    ("cluster.nodes=true", "cluster.nodes: expected a whole number, found true"),
+    ("cluster.nodes=2.5", "cluster.nodes: expected a whole number, found 2.5"),
+    ("cluster.spares=20 M", "cluster.nodes: expected at most 10 M nodes and spares together, found 20000016"),
+    ("model.global_batch=nan", "model.global_batch: expected a whole number, found nan"),
+    ("model.global_batch=inf", "model.global_batch: expected a whole number, found inf"),
+    ("run.seed=9223372036854775808", "run.seed: expected a whole number below 2^63, found 9223372036854775808"),
+    ("data.tokens_per_document=nan", "data.tokens_per_document: expected a number, not negative, found nan"),
+    ("data.tokens_per_document=0", "data.tokens_per_document: expected a number greater than 0, found 0"),
+    ("failures.0.count=true", "failures.0.count: expected a number, not negative, found true"),
+    ("failures.0.count=-1", "failures.0.count: expected a number, not negative, found -1"),
+    ("failures.1.rate=-3 per day", f'failures.1.rate: {RATE}, not negative, found "-3 per day"'),
+    ("failures.1.rate=3", f"failures.1.rate: {RATE}, found 3 (a number without unit)"),
+    # choices and kinds of value
+    (
+        "recovery.policy=spares",
+        'recovery.policy: expected one of "spare", "wait", "shrink", found "spares"; did you mean "spare"?',
+    ),
+    ("recovery.policy=3", 'recovery.policy: expected one of "spare", "wait", "shrink", found 3'),
+    ("checkpoint.final_checkpoint=1", "checkpoint.final_checkpoint: expected true or false, found 1"),
+    ("run=3", "run: expected a table, found 3"),
+    ("failures=3", "failures: expected a list, found 3"),
+    ("failures=[3]", "failures.0: expected a table, found 3"),
+    ("loader=3", "loader: expected a table, found 3"),
+    ("name=3", "name: expected a string, found 3"),
+    ('name=""', 'name: expected a string, not empty, found ""'),
+    ("cluster.nodes=", f"cluster.nodes: {REQUIRED}"),
+    ("cluster=", f"cluster: {REQUIRED}"),
+    # the run
+    (
+        "run.steps=5",
+        "run: expected exactly one of wall_time, steps, samples, tokens, epochs, found wall_time and steps",
+    ),
+    ("run.wall_time=", "run: expected exactly one of wall_time, steps, samples, tokens, epochs, found none of them"),
+    ("run.limit=3 d", "run.limit: expected no limit beside wall_time, which ends the run, found both"),
+    ("model.flops_per_gpu=1 TFLOP/s", "model.flops_per_gpu: expected either step_time or flops_per_gpu, found both"),
+    (
+        "model.step_time=",
+        "model.step_time: expected step_time, or parameters, sequence_length and flops_per_gpu, found no parameters",
+    ),
+    # the layout
+    ("parallelism.data=20", "parallelism.data: expected 8 = 128 GPUs / (tensor 4 x pipeline 4 x context 1), found 20"),
+    (
+        "parallelism.tensor=5",
+        "parallelism: expected a whole number of replicas in 128 GPUs / (tensor 5 x pipeline 4 x context 1), found 6.4",
+    ),
+    ("model.global_batch=7", "model.global_batch: expected at least 8 samples, one for each replica, found 7"),
+    ("parallelism.min_data=9", "parallelism.min_data: expected at most 8, the replicas of the job, found 9"),
+    # failures
+    ("failures.0.cause=software", 'failures.1.cause: expected a cause that no other failure has, found "software"'),
+    ("failures.0.over=", 'failures.0.over: expected a period such as "54 d" beside count, found nothing'),
+    (
+        "failures.0.on_nodes=",
+        "failures.0.on_nodes: expected the number of nodes that the count was seen on, found nothing",
+    ),
+    (
+        "failures.0.count=",
+        'failures.0.rate: expected count, over and on_nodes, or a rate such as "6.5 per 1000 node-days", found neither',
+    ),
+    (
+        "failures.0.rate=1 per node-day",
+        "failures.0.count: expected either a count with its period or a rate, found both",
+    ),
+    (
+        "failures.1.rate=1 per node-day",
+        'failures.1.rate: expected a rate "per day" with scope = "job", found "1.0 per 1 node-days"',
+    ),
+    (
+        "failures.1.scope=node",
+        'failures.1.rate: expected a rate "per node-day" or "per GPU-year" with scope = "node", found "1.0 per day"',
+    ),
+    (
+        "failures.1.repair=1 h",
+        'failures.1.repair: expected no repair with scope = "job", which takes no node, found one',
+    ),
+    ("failures.0.count=1e30", "failures: expected at most 1e+09 random failures within the run's limit, found 1e+30"),
+    (
+        "failures.0.repair.type=weibul",
+        'failures.0.repair.type: expected one of "exponential", "weibull", "lognormal", '
+        'found "weibul"; did you mean "weibull"?',
+    ),
+    (
+        "failures.0.repair={}",
+        'failures.0.repair.type: expected one of "exponential", "weibull", "lognormal", found nothing',
+    ),
+    (
+        "failures.0.law.type=gamma",
+        'failures.0.law.type: expected one of "exponential", "weibull", "lognormal", found "gamma"',
+    ),
+    ("failures.0.law=weibull", 'failures.0.law: expected a table such as { type = "exponential" }, found "weibull"'),
+    ('failures.0.law={type="weibull", shape=0}', "failures.0.law.shape: expected a number greater than 0, found 0"),
+    (
+        'failures.0.law={type="weibull", shape=0.01}',
+        "failures.0.law.shape: expected a number from 0.05 to 100.0, found 0.01",
+    ),
+    (
+        'failures.0.law={type="lognormal", sigma=11}',
+        "failures.0.law.sigma: expected a number of at most 10.0, found 11.0",
+    ),
+    ('failures.0.law={type="weibull"}', f"failures.0.law.shape: {REQUIRED}"),
+    (
+        "recovery.load.mean=1 h",
+        "recovery.load: expected exactly one of mean, scale in a Weibull law, found mean and scale",
+    ),
+    (
+        "failures.2.rate=1 per day",
+        "failures.2.rate: expected no such key beside at_steps or at_times, which script a failure, found both",
+    ),
+    ('failures.2.at_times=["1 d"]', "failures.2.at_times: expected either at_steps or at_times, found both"),
+    ("failures.2.at_steps=[]", "failures.2.at_steps: expected at least one entry, found an empty list"),
+    ("failures.2.at_steps=[1, -1]", "failures.2.at_steps.1: expected a whole number, not negative, found -1"),
+    ("failures.2.data=[8]", "failures.2.data: expected one degree for each of the 2 failures, found 1"),
+    ("failures.2.data=[8, 9]", "failures.2.data.1: expected a degree that parallelism allows (from 1 to 8), found 9"),
+    (
+        'checkpoint={every="young"}',
+        'checkpoint.stall: expected a cost of a save, longer than 0, with every = "young", found "0 s"',
+    ),
+    # the data
+    ("data.samples=5000", "data.samples: expected either documents or samples, found both"),
+    ("data.documents=", "data.samples: expected either documents or samples, found neither"),
+    ("data.documents=50", "data: expected an epoch of at least one global batch (64 samples), found 34 samples"),
+    ("data.shards=2 M", "data.shards: expected at most 1367187, the samples of an epoch, found 2000000"),
+    (
+        "data.tokens_per_document=",
+        'data.tokens_per_document: expected tokens_per_document beside packing = "concat", found nothing',
+    ),
+    (
+        "model.sequence_length=",
+        'model.sequence_length: expected a sequence length beside data.packing = "concat", found nothing',
+    ),
+    # the loader
+    (
+        "loader.preset=nosuch",
+        'loader.preset: expected one of epoch, no-rewind, reshuffle, restart-run, restore, found "nosuch"',
+    ),
+    (
+        "loader.preset=restor",
+        "loader.preset: expected one of epoch, no-rewind, reshuffle, restart-run, restore, "
+        'found "restor"; did you mean "restore"?',
+    ),
+    ("loader.saves=epoch", 'loader.saves: expected "samples" with comes_back = "exact", found "epoch"'),
+    (
+        "loader.reshuffle_lasts=epoch",
+        'loader.reshuffle_lasts: expected comes_back = "reshuffle" beside it, found "exact"',
+    ),
+    # the paths of overrides
+    ("failures.7.count=3", "failures.7: expected 0 to 2 (3 entries), found 7"),
+    ("failures.-1.count=3", "failures.-1: expected 0 to 2 (3 entries), found -1"),
+    ("failures.first.count=3", "failures.first: expected 0 to 2 (3 entries), found first"),
+    ("checkpoint.every.min=3", 'checkpoint.every: expected a table, found "30 min"'),
+    ("a..b=3", 'override: expected a dotted path of keys, found "a..b"'),
+]
+
+
+@pytest.mark.parametrize(("override", "line"), WRONG, ids=[override for override, _ in WRONG])
+def test_a_wrong_value_is_told_in_one_line(document, override, line):
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario(document, dict([parse_override(override)]))
+    assert str(caught.value) == f"scenario: {line}"
+
+
+@pytest.mark.parametrize(
+    ("overrides", "line"),
+    [
+        (
+            {"parallelism": {"uneven": "refuse"}, "model.global_batch": 130, "failures.2.data": [8, 7]},
+            'parallelism.data: expected a divisor of global_batch = 130 with uneven = "refuse", found 128',
+        ),
+        (
+            {"parallelism.uneven": "refuse"},
+            "failures.2.data.1: expected a degree that parallelism allows (from 1 to 8, divisors of 64), found 7",
+        ),
+        (
+            {"cluster.gpus_per_node": 12, "cluster.nodes": 4, "parallelism": {"tensor": 8}},
+            "parallelism: expected a replica of whole nodes, or a node of whole replicas, "
+            "found 8 GPUs a replica, 12 a node",
+        ),
+        (
+            {"failures.2": {"cause": "drill", "at_times": ["2 d", "1 d"]}},
+            "failures.2.at_times: expected increasing times, found a list out of order",
+        ),
+        (
+            {"checkpoint.every": "daly", "failures": []},
+            'failures: expected random failures with every = "daly", found none',
+        ),
+        (
+            {"checkpoint.every": "daly", "failures": [{"cause": "x", "rate": "0 per day", "scope": "job"}]},
+            'failures: expected random failures with every = "daly", found none',
+        ),
+        (
+            {"loader.preset": "reshuffle", "data.order": "sequential"},
+            'data.order: expected an order that shuffles with loader.comes_back = "reshuffle", found "sequential"',
+        ),
+        (
+            {"loader": {"comes_back": "reshuffle", "saves": "epoch"}},
+            'loader.saves: expected "samples" with comes_back = "reshuffle", found "epoch"',
+        ),
+        (
+            {"loader": {"comes_back": "restart-epoch", "saves": "nothing"}},
+            'loader.saves: expected "samples" or "epoch" with comes_back = "restart-epoch", found "nothing"',
+        ),
+        (
+            {"run": {"tokens": "1 T"}, "model.sequence_length": None, "data": {"samples": "1 M"}},
+            "run.tokens: expected model.sequence_length beside it, to count tokens, found none",
+        ),
+        (
+            {"run": {"steps": "1 T"}},
+            "run: expected a time limit of at most 2^62 ns (146 years), found 4.34e+04 times that",
+        ),
+        (
+            {"model.global_batch": "100 T", "data": {"samples": "1000 T"}},
+            "run: expected fewer than 2^62 samples within the run's limit, found 8.64e+18",
+        ),
+        (
+            {"model": {"global_batch": 64, "sequence_length": 1024, "parameters": "4 T", "flops_per_gpu": "1 FLOP/s"}},
+            "model: expected a step of at most 2^62 ns (146 years), found 2.66e+06 times that",
+        ),
+    ],
+)
+def test_parts_that_do_not_fit_together(document, overrides, line):
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario(document, overrides)
+    assert str(caught.value) == f"scenario: {line}"
+
+
+def test_unknown_keys_come_first_then_the_order_of_the_document(document):
+    document["checkpoint"]["stall"] = 3
+    document["cluster"]["nodes"] = 0
+    with pytest.raises(ScenarioError, match=r"^scenario: cluster\.nodes: .* found 0 \(and 1 more\)$"):
+        load_scenario(document)
+    document = {"checkpoint": document.pop("checkpoint"), **document}
+    with pytest.raises(ScenarioError, match=r"^scenario: checkpoint\.stall: .* \(and 1 more\)$"):
+        load_scenario(document)
+    document["data"]["shard"] = 3
+    with pytest.raises(ScenarioError, match=r'^scenario: data\.shard: .* did you mean "shards"\? \(and 2 more\)$'):
+        load_scenario(document)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\nb", '"a\\nb"'),
+        ("\u2028\x1b[31m", '"\\u2028\\x1b[31m"'),
+        ("x" * 61, '"' + "x" * 60 + '…"'),
+        ("\ud800", '"\\ud800"'),
+        ("é µ", '"é µ"'),
+    ],
+)
+def test_a_string_is_shown_on_one_line_and_cut(document, text, shown):
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario(document, {"checkpoint.stall": text})
+    assert str(caught.value) == f"scenario: checkpoint.stall: {DURATION}, found {shown}"
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (b"[run]\nsteps = = 3\n", "line 2, column 9: expected TOML, found a syntax error (Invalid value)"),
+        (b"x = [1,\n2", "line 2, column 2: expected TOML, found a syntax error (Unclosed array)"),
+        (b"x = 1\nx = 2\n", "line 2, column 6: expected TOML, found a syntax error (Cannot overwrite a value)"),
+        (b"name = '\xff'", "expected UTF-8 text, found byte 0xff at 8"),
+        (b"x = " + b"[" * 5000, "expected TOML, found a value nested too deeply"),
+        (b"", f"run: {REQUIRED} (and 4 more)"),
+    ],
+)
+def test_a_file_that_cannot_be_read(tmp_path, content, line):
+    path = tmp_path / "mine.toml"
+    path.write_bytes(content)
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario(path)
+    assert str(caught.value) == f"{path}: {line}"
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    missing = "expected a scenario file, or one of llama3-405b, small, workshop, found no such file"
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario("workshp")
+    assert str(caught.value) == f'workshp: {missing}; did you mean "workshop"?'
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario(tmp_path / "zzz.toml")
+    assert str(caught.value) == f"{tmp_path / 'zzz.toml'}: {missing}"
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario(tmp_path)
+    assert str(caught.value) == f"{tmp_path}: expected a scenario file, found a directory"
+    with pytest.raises(ScenarioError, match="expected a readable scenario file, found an error"):
+        load_scenario("a\0b.toml")
+
+
+LEAVES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=8),
+    st.sampled_from(["3 min", "1 B", "young", "weibull", "node", "job", "3 per day", "5 steps", "reshuffle"]),
+)
+VALUES = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.sampled_from(["type", "mean", "cause", "at_steps", "shape", "preset", "<x>", "a b"]), inner),
+    ),
+    max_leaves=5,
+)
+PATHS = [
+    "name", "run", "run.steps", "run.limit", "model.parameters", "model.global_batch", "cluster", "cluster.nodes",
+    "cluster.gpus_per_node", "parallelism", "parallelism.data", "failures", "failures.0", "failures.0.law",
+    "failures.0.repair", "failures.1.rate", "failures.2.at_steps", "failures.2.data", "failures.2.detection",
+    "checkpoint.every", "checkpoint.final_checkpoint", "recovery.load", "data", "data.documents", "data.shards",
+    "data.order", "loader", "loader.preset", "loader.comes_back", "nosuch", "data.nosuch",
+]  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(overrides=st.dictionaries(st.sampled_from(PATHS), VALUES, min_size=1, max_size=3))
+def test_whatever_is_written_loads_or_is_refused_in_our_words(document, overrides):
+    try:
+        scenario = load_scenario(document, overrides)
+    except ScenarioError as error:
+        line = str(error)
+        assert line.startswith("scenario: ")
+        assert line.isprintable()
+        assert ": expected " in line
+        assert ", found " in line
+        assert "Input should" not in line
+        assert "a valid value" not in line
+    else:
+        assert load_scenario(scenario.resolved()) == scenario
