@@ -12,7 +12,7 @@ class Crew:
 
     def __init__(self, cluster: Cluster, units: int, unit_nodes: int) -> None:
         self._cluster = cluster
-        self._unit_nodes = unit_nodes
+        self.unit_nodes = unit_nodes
         self._first_nodes = units * unit_nodes
         self._units: list[list[int] | None] = [None] * units  # None: whole since the start, nodes not listed
         self._unit_of: dict[int, int] = {}  # nodes that are not where they were at the start
@@ -28,14 +28,18 @@ class Crew:
         """The nodes of a unit, listed from now on."""
         members = self._units[index]
         if members is None:
-            members = list(range(index * self._unit_nodes, (index + 1) * self._unit_nodes))
+            members = list(range(index * self.unit_nodes, (index + 1) * self.unit_nodes))
             self._units[index] = members
             self._unit_of.update(dict.fromkeys(members, index))
         return members
 
+    def members(self) -> list[int]:
+        """The nodes that the job holds."""
+        return [node for index in range(self.units) for node in self._members(index)]
+
     def lose(self, node: int) -> None:
         """A node that the job holds is gone."""
-        index = self._unit_of.get(node, node // self._unit_nodes)
+        index = self._unit_of.get(node, node // self.unit_nodes)
         self._members(index).remove(node)
         del self._unit_of[node]
         self.nodes -= 1
@@ -55,7 +59,7 @@ class Crew:
             self._broken.append(len(self._units) - 1)
         for index in self._broken:
             members = self._members(index)
-            while len(members) < self._unit_nodes:
+            while len(members) < self.unit_nodes:
                 node = self._cluster.take()
                 members.append(node)
                 self._unit_of[node] = index

@@ -51,10 +51,10 @@ class Job:
         self._plan = plan
         self._feed = feed
         self._phases = phases
-        self._crew = Crew(cluster, plan.degree // plan.unit_replicas, plan.unit_nodes)
+        self.crew = Crew(cluster, plan.degree // plan.unit_replicas, plan.unit_nodes)
         self._target = self._degree = plan.degree
         self._script = [(cause, list(enumerate(cause.at_steps))) for cause in causes if cause.at_steps]
-        self._hits: list[Strike] = []
+        self.hits: list[Strike] = []
         self._deciding_at: int | None = None
         self._phase_began = self._phase_end = 0
         self._start_up = self._load = 0
@@ -80,8 +80,8 @@ class Job:
         """A failure of a node that the job holds, or of the job as a whole."""
         if strike.cause.repair is not None:
             self._count_nodes()
-            self._crew.lose(strike.node)
-        self._hits.append(strike)
+            self.crew.lose(strike.node)
+        self.hits.append(strike)
         self._decide_at_this_instant()
 
     def _returned(self) -> None:
@@ -98,7 +98,7 @@ class Job:
         """What completes at this instant is complete; then failures count; then nodes that came back."""
         if self.state in (State.DETECTING, State.STARTING) and self._now == self._phase_end:
             self._phase_done()
-        if self._hits:
+        if self.hits:
             self._interrupt()
         elif self.state is State.WAITING:
             self._staff()
@@ -107,7 +107,7 @@ class Job:
 
     def _interrupt(self) -> None:
         """Failures at one instant are one interruption."""
-        hits, self._hits = self._hits, []
+        hits, self.hits = self.hits, []
         if self.state is State.TRAINING:
             self._end_leg(hits[0].cause.name, kept_whole=False)
         else:
@@ -134,7 +134,7 @@ class Job:
         else:
             self.state = State.WAITING
             self._phase_began = self._now
-            if not self._hits:
+            if not self.hits:
                 self._staff()
 
     def _charge_phase(self) -> None:
@@ -160,7 +160,7 @@ class Job:
         self._charge_phase()
         self._count_nodes()
         self._degree = degree
-        self._crew.form(-(-degree // plan.unit_replicas))
+        self.crew.form(-(-degree // plan.unit_replicas))
         self._cluster.arm()
         self._start_up, self._load = self._draw(plan.start_up, 0), self._draw(plan.load, 1)
         self._attempts += 1
@@ -172,14 +172,14 @@ class Job:
     def _affordable_degree(self) -> int | None:
         """The degree that the job can have with the nodes it holds and may take now; None: it waits."""
         plan = self._plan
-        units = self._crew.available(own_only=plan.policy == "wait") // plan.unit_nodes
+        units = self.crew.available(own_only=plan.policy == "wait") // plan.unit_nodes
         most = min(self._target, units * plan.unit_replicas)
         if most == self._target or plan.policy != "shrink":
             return self._target if most == self._target else None
         return next((d for d in range(most, plan.least_degree - 1, -1) if plan.degree_allowed(d)), None)
 
     def _starve(self) -> None:
-        held, needed = self._crew.nodes, self._plan.unit_nodes * (-(-self._target // self._plan.unit_replicas))
+        held, needed = self.crew.nodes, self._plan.unit_nodes * (-(-self._target // self._plan.unit_replicas))
         self._finish(
             "starved", f"it holds {held} of the {needed} nodes that it needs, and no node is left to come back"
         )
@@ -249,7 +249,7 @@ class Job:
                 read=read,
                 kept=self._step,
                 data=self._degree,
-                nodes=self._crew.units * self._plan.unit_nodes,
+                nodes=self.crew.units * self._plan.unit_nodes,
                 begin_ns=self._leg_began,
                 end_ns=self._now,
                 step_ns=clock.step,
@@ -291,5 +291,5 @@ class Job:
 
     def _count_nodes(self) -> None:
         """Integrate the nodes held over time; to be called before their number changes."""
-        self.history.node_ns += self._crew.nodes * (self._now - self._nodes_counted_to)
+        self.history.node_ns += self.crew.nodes * (self._now - self._nodes_counted_to)
         self._nodes_counted_to = self._now

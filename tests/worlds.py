@@ -1,0 +1,160 @@
+"""Random small scenarios, and the conservation laws that hold in each of them after every event."""
+
+import itertools
+
+from hypothesis import strategies as st
+
+from clustersim import load_scenario
+from clustersim.history import History
+from clustersim.training.compile import World
+from clustersim.training.job import State
+
+_DURATION = st.sampled_from(["0 s", "1 s", "7 s", "90 s", "11 min"])
+_LAW = st.sampled_from(
+    [
+        {"type": "exponential"},
+        {"type": "weibull", "shape": 0.6},
+        {"type": "weibull", "shape": 3},
+        {"type": "lognormal", "sigma": 1},
+    ]
+)
+_REPAIR = st.sampled_from(
+    [
+        "0 s",
+        "5 s",
+        "30 min",
+        {"type": "exponential", "mean": "1 h"},
+        {"type": "lognormal", "median": "20 min", "sigma": 1.5},
+    ]
+)
+
+
+@st.composite
+def node_cause(draw):
+    cause = {
+        "cause": f"cause {draw(st.integers(0, 10**6))}",
+        "rate": f"{draw(st.sampled_from([0, 0.2, 3, 40]))} per node-day",
+        "law": draw(_LAW),
+        "ages": draw(st.sampled_from(["wall", "in_job", "training"])),
+        "detection": draw(_DURATION),
+    }
+    if draw(st.booleans()):
+        cause |= {"repair": draw(_REPAIR), "renews": draw(st.sampled_from(["cause", "all"]))}
+    return cause
+
+
+@st.composite
+def job_cause(draw):
+    return {
+        "cause": f"cause {draw(st.integers(0, 10**6))}",
+        "rate": f"{draw(st.sampled_from([1, 24, 200]))} per day",
+        "scope": "job",
+        "law": draw(_LAW),
+        "ages": draw(st.sampled_from(["wall", "in_job", "training"])),
+        "detection": draw(_DURATION),
+    }
+
+
+@st.composite
+def scripted_cause(draw, least, most):
+    entries = draw(st.lists(st.integers(0, 80), min_size=1, max_size=4))
+    cause = {"cause": f"cause {draw(st.integers(0, 10**6))}", "detection": draw(_DURATION)}
+    if draw(st.booleans()):
+        cause["data"] = [draw(st.integers(least, most)) for _ in entries]
+    if draw(st.booleans()):
+        return cause | {"at_steps": entries}
+    times = sorted(set(entries))
+    if "data" in cause:
+        cause["data"] = cause["data"][: len(times)]
+    return cause | {"at_times": [f"{13 * time} s" for time in times]}
+
+
+@st.composite
+def scenarios(draw):
+    """A few nodes, much weather, a small corpus; every policy, order, loader and way of ending."""
+    unit_nodes = draw(st.sampled_from([1, 1, 2, 3]))
+    degree = draw(st.integers(1, 5))
+    least = draw(st.integers(1, degree))
+    batch = degree + draw(st.integers(0, 9))
+    samples = batch + draw(st.integers(0, 150))
+    order = draw(st.sampled_from(["shuffle", "shard-shuffle", "sequential"]))
+    loaders = ["restore", "epoch", "no-rewind", "restart-run"] + ["reshuffle"] * (order != "sequential")
+    end = draw(
+        st.sampled_from(
+            [
+                {"wall_time": "2 h"},
+                {"wall_time": "1 d"},
+                {"steps": 90},
+                {"epochs": 3, "limit": "2 d"},
+                {"steps": 400, "limit": "3 h"},
+            ]
+        )
+    )
+    causes = draw(
+        st.lists(node_cause() | job_cause() | scripted_cause(least, degree), max_size=4, unique_by=lambda c: c["cause"])
+    )
+    return load_scenario(
+        {
+            "name": "weather",
+            "run": {**end, "seed": draw(st.integers(0, 2**40))},
+            "model": {"global_batch": batch, "step_time": draw(st.sampled_from(["13 s", "1 min", "9999999999 ns"]))},
+            "cluster": {
+                "nodes": degree * unit_nodes,
+                "gpus_per_node": 1,
+                "spares": draw(st.integers(0, 3)),
+                **({"repair_slots": draw(st.integers(1, 2))} if draw(st.booleans()) else {}),
+            },
+            "parallelism": {"tensor": unit_nodes, "data": degree, "min_data": least},
+            "failures": causes,
+            "checkpoint": {
+                "every": draw(st.sampled_from(["1 steps", "4 steps", "5 min", "40 min"])),
+                "stall": draw(_DURATION),
+                "write": draw(_DURATION),
+                "when_busy": draw(st.sampled_from(["wait", "skip"])),
+                "final_checkpoint": draw(st.booleans()),
+            },
+            "recovery": {
+                "policy": draw(st.sampled_from(["spare", "wait", "shrink"])),
+                "start_up": draw(_DURATION),
+                "load": draw(st.sampled_from(["0 s", "20 s", {"type": "exponential", "mean": "1 min"}])),
+            },
+            "data": {"samples": samples, "shards": draw(st.integers(1, min(samples, 12))), "order": order},
+            "loader": {"preset": draw(st.sampled_from(loaders))},
+        }
+    )
+
+
+def run_checked(world: World) -> History:
+    """Run to the end; after every event each node is in one state, and the job holds what the pool says it holds."""
+    pool, job = world.cluster.pool, world.job
+    nodes = sum(pool.census().values())
+    while not job.over.processed:
+        world.env.step()
+        census = pool.census()
+        assert sum(census.values()) == nodes
+        assert census["job"] == job.crew.nodes
+        assert census["spare"] == pool.spares()
+        assert census["repair"] == pool.in_repair >= world.cluster.returning
+        members = job.crew.members()
+        assert len(members) == len(set(members)) == job.crew.nodes
+        assert all(pool.state(node) == "job" for node in members)
+        if job.state is State.TRAINING and not job.hits:
+            assert job.crew.nodes == job.crew.units * job.crew.unit_nodes
+    return job.history
+
+
+def check_history(history: History) -> None:
+    """Legs follow each other in steps and in time, without a gap of a nanosecond."""
+    now = 0
+    for i, leg in enumerate(history.legs):
+        assert leg.begin_ns == now
+        assert leg.start <= leg.kept <= leg.stop <= leg.read <= leg.stop + 1
+        assert leg.end_ns - leg.begin_ns >= (leg.stop - leg.start) * leg.step_ns + leg.stall_ns
+        now = leg.end_ns
+        if i < len(history.recoveries):
+            recovery = history.recoveries[i]
+            assert recovery.begin_ns == now
+            now += sum(recovery[1:5])
+    assert now == history.wall_ns
+    assert all(a.kept == b.start for a, b in itertools.pairwise(history.legs))
+    assert 0 <= len(history.legs) - len(history.recoveries) <= 1
