@@ -223,7 +223,7 @@ def test_a_wrong_value_is_told_in_one_line(document, override, line):
             "found 8 GPUs a replica, 12 a node",
         ),
         (
-            {"failures.2": {"cause": "drill", "at_times": ["2 d", "1 d"]}},
+            {"failures.2": {"cause": "drill", "at_times": ["1 d", "24 h"]}},
             "failures.2.at_times: expected increasing times, found a list out of order",
         ),
         (

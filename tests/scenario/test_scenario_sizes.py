@@ -140,3 +140,10 @@ def test_failures_that_hit_the_job_add_up(document):
     assert load_scenario(document).sizes.failures_per_ns * day_ns == pytest.approx(2 + 1, rel=1e-12)
     per_gpu = {"failures": [{"cause": "GPU", "rate": "0.5 per GPU-day"}]}
     assert load_scenario(document, per_gpu).sizes.failures_per_ns * day_ns == pytest.approx(64, rel=1e-12)
+
+
+def test_bounds_may_be_reached(document):
+    # An epoch of exactly one batch, a shard for each sample, a replica for each sample of the batch.
+    overrides = {"data": {"samples": 8, "shards": 8}, "model.global_batch": 8, "parallelism.min_data": 8}
+    sizes = load_scenario(document, {**overrides, "failures": []}).sizes
+    assert (sizes.samples, sizes.shards, sizes.batch, sizes.data, sizes.min_data) == (8, 8, 8, 8, 8)
