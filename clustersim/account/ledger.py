@@ -38,14 +38,15 @@ def merge(keys: tuple[Ints, ...], samples: Ints) -> tuple[tuple[Ints, ...], Ints
         keys: int64[n] arrays; the first sorts first.
         samples: int64[n].
     """
-    filled = np.flatnonzero(samples)
-    order = filled[np.lexsort(tuple(key[filled] for key in reversed(keys)))]
-    first = np.zeros(len(order), bool)
-    first[:1] = True
-    for key in keys:
-        first[1:] |= np.diff(key[order]) != 0
-    starts = np.flatnonzero(first)
-    return tuple(key[order[starts]] for key in keys), np.add.reduceat(samples[order], starts)
+    filled = samples != 0
+    keys, samples = tuple(key[filled] for key in keys), samples[filled]
+    order = np.lexsort(keys[::-1])
+    keys = tuple(key[order] for key in keys)
+    first = np.ones(len(order), bool)
+    if len(order):
+        np.logical_or.reduce([key[1:] != key[:-1] for key in keys], out=first[1:])
+    starts = first.nonzero()[0]
+    return tuple(key[starts] for key in keys), np.add.reduceat(samples[order], starts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,94 +2,139 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from clustersim.account.draws import Ints
 from clustersim.account.ledger import merge
 from clustersim.account.sweep import Pieces
 
-_NUMPY_POPULATION = 10**9  # numpy's own generator refuses this and above
-_FEW = 1024  # up to here picking members one by one is as fast as a round of binomials
+_FEW = 1024  # up to here naming members one by one is as fast as a round of binomials
 
 
-def thin(rng: np.random.Generator, counts: Ints, take: int) -> Ints:
-    """How many members of each class are in a uniform subset of `take` members of all: int64[classes].
+class Groups(NamedTuple):
+    """Which classes stand together: classes of one group follow each other."""
 
-    Multivariate hypergeometric for populations up to 2^63. Each class is drawn Binomial(n_i, take / total), which,
-    given their sum, is the law that is sought; the surplus, of the order of √take, is then taken out of the drawn
-    (or added from the others) uniformly without replacement, which is the same problem again, a square root smaller.
+    starts: Ints  # int64[groups], the first class of each group
+    of: Ints  # int64[classes], the group of each class
+
+    @classmethod
+    def sized(cls, sizes: Ints) -> Groups:
+        """Groups of so many classes each, none empty."""
+        return cls(np.cumsum(sizes) - sizes, np.repeat(np.arange(len(sizes)), sizes))
+
+
+def thin(rng: np.random.Generator, counts: Ints, groups: Groups, take: Ints) -> Ints:
+    """How many members of each class are in a uniform subset of `take` members of its group: int64[classes].
+
+    Multivariate hypergeometric, for populations up to 2^62 (numpy's own stops at 10^9). Each class is drawn
+    Binomial(n_i, take / total), which, given their sum, is the law that is sought; the surplus, of the order of
+    √take, is then taken out of the drawn, or added from the others, uniformly without replacement. That is the same
+    problem again, a square root smaller.
 
     Args:
-        rng: the stream of random numbers.
+        rng: the stream of random numbers; it is left alone where each group has one class.
         counts: the classes' sizes, int64[classes], none negative.
-        take: the size of the subset.
+        groups: how the classes stand together.
+        take: the size of each group's subset, int64[groups].
 
     Raises:
-        ValueError: take is negative or above the sum of counts.
+        ValueError: a subset's size is negative or above its group's.
     """
-    total = int(counts.sum())
-    if not 0 <= take <= total:
-        raise ValueError(f"cannot take {take} of {total}")
-    if 2 * take > total:
-        return counts - thin(rng, counts, total - take)
-    if take == 0:
-        return np.zeros_like(counts)
-    if len(counts) == 1:
-        return np.array([take])
-    if total < _NUMPY_POPULATION:
-        return rng.multivariate_hypergeometric(counts, take, method="marginals")
-    if take <= _FEW:
-        return _pick(rng, counts, take)
-    drawn = rng.binomial(counts, take / total)
-    surplus = int(drawn.sum()) - take
-    if surplus >= 0:
-        return drawn - thin(rng, drawn, surplus)
-    return drawn + thin(rng, counts - drawn, -surplus)
+    total = np.add.reduceat(counts, groups.starts)
+    if (take < 0).any() or (take > total).any():
+        raise ValueError(f"cannot take {take.tolist()} of {total.tolist()}")
+    if len(counts) == len(take):
+        return take
+    return _draw(rng, counts, groups, total, take)
 
 
-def _pick(rng: np.random.Generator, counts: Ints, take: int) -> Ints:
-    """`thin` by naming the members; for `take` far below the square root of the population."""
+def _draw(rng: np.random.Generator, counts: Ints, groups: Groups, total: Ints, take: Ints) -> Ints:
+    """`thin`, given the groups' sizes, int64[groups]."""
+    few = (take <= _FEW) & (take * take <= total)
+    if few.all():
+        return _pick(rng, counts, groups, total, take)
+    share = np.where(few, 0.0, take / np.maximum(total, 1))
+    drawn = rng.binomial(counts, share[groups.of])
+    reached = np.add.reduceat(drawn, groups.starts)
+    surplus = reached - take
+    sign = np.sign(surplus)[groups.of]
+    pool = np.where(sign > 0, drawn, counts - drawn)
+    pool_total = np.where(surplus > 0, reached, total - reached)
+    return drawn - sign * _draw(rng, pool, groups, pool_total, np.abs(surplus))
+
+
+def _pick(rng: np.random.Generator, counts: Ints, groups: Groups, total: Ints, take: Ints) -> Ints:
+    """`thin` by naming the members, for takes up to the square root of the population."""
     ends = np.cumsum(counts)
-    while True:
-        members = np.sort(rng.integers(0, ends[-1], take))
-        if (np.diff(members) != 0).all():  # else draw all again: distinct members are then a uniform subset
-            return np.diff(np.searchsorted(members, ends), prepend=0)
+    before = (ends - counts)[groups.starts]
+    drawn = np.zeros_like(counts)
+    while take.any():
+        group = np.repeat(np.arange(len(take)), take)
+        members = before[group] + rng.integers(0, total[group])
+        members.sort()  # `group` still names their groups, which follow each other
+        # Distinct members are a uniform subset; a group that named one twice names all again.
+        clashes = group[1:][members[1:] == members[:-1]]
+        if len(clashes):
+            again = np.zeros(len(take), bool)
+            again[clashes] = True
+            members = members[~again[group]]
+            take = np.where(again, take, 0)
+        else:
+            take = np.zeros_like(take)
+        up_to = np.searchsorted(members, ends)
+        drawn[0] += up_to[0]
+        drawn[1:] += up_to[1:] - up_to[:-1]
+    return drawn
 
 
-def deal(rng: np.random.Generator, counts: Ints, lengths: Ints) -> Ints:
-    """Deal the members of all classes at random into hands of given lengths: int64[hands, classes].
+def deal(rng: np.random.Generator, counts: Ints, groups: Groups, hands: Ints) -> Ints:
+    """Deal the members of each group at random into hands of given sizes: int64[hands, classes].
 
     Args:
         rng: the stream of random numbers.
         counts: the classes' sizes, int64[classes].
-        lengths: the hands' sizes, int64[hands], which sum to that of the classes.
+        groups: how the classes stand together.
+        hands: the sizes of each group's hands, int64[groups, hands]; they sum to the group's size.
     """
-    hands = np.zeros((len(lengths), len(counts)), np.int64)
-    largest = int(np.argmax(lengths))
+    dealt = np.empty((hands.shape[1], len(counts)), np.int64)
     rest = counts
-    for hand, length in enumerate(lengths.tolist()):
-        if hand != largest:
-            hands[hand] = thin(rng, rest, length)
-            rest = rest - hands[hand]
-    hands[largest] = rest
-    return hands
+    for hand in range(hands.shape[1] - 1):
+        dealt[hand] = thin(rng, rest, groups, hands[:, hand])
+        rest = rest - dealt[hand]
+    dealt[-1] = rest
+    return dealt
 
 
-def overlay(rng: np.random.Generator, pieces: Pieces) -> tuple[Ints, Ints, Ints]:
+class Overlay(NamedTuple):
+    """What one space did to the table of samples by views; int64 arrays."""
+
+    planned: Ints  # [rows], views before
+    seen: Ints  # [rows]
+    samples: Ints  # [rows]
+    more_planned: Ints  # [hands], views that the space adds
+    more_seen: Ints  # [hands]
+    dealt: Ints  # [hands, rows], samples
+
+
+def overlay(rng: np.random.Generator, pieces: Pieces) -> tuple[Ints, Ints, Ints, list[Overlay]]:
     """Rows planned, seen, samples (int64[rows] each) of samples whose spaces are independent uniform permutations.
 
-    Each space in turn deals the samples, in classes by what they have had so far, into its pieces.
+    Each space in turn deals the samples, in classes by what they have had so far, into its pieces; two pieces that
+    were read alike are one hand. The last result is what each space did.
     """
     planned, seen = np.array([pieces.planned]), np.array([pieces.seen])
     samples = np.array([pieces.size])
+    done = []
     lengths = pieces.stop - pieces.start
     for low, high in zip(pieces.bounds[:-1].tolist(), pieces.bounds[1:].tolist(), strict=True):
-        # Two pieces read alike are one hand.
-        (more_planned, more_seen), hand_lengths = merge(
+        (more_planned, more_seen), hands = merge(
             (pieces.piece_planned[low:high], pieces.piece_seen[low:high]), lengths[low:high]
         )
-        hands = deal(rng, samples, hand_lengths)
+        dealt = deal(rng, samples, Groups.sized(np.array([len(samples)])), hands[None, :])
+        done.append(Overlay(planned, seen, samples, more_planned, more_seen, dealt))
         (planned, seen), samples = merge(
-            ((more_planned[:, None] + planned).ravel(), (more_seen[:, None] + seen).ravel()), hands.ravel()
+            ((more_planned[:, None] + planned).ravel(), (more_seen[:, None] + seen).ravel()), dealt.ravel()
         )
-    return planned, seen, samples
+    return planned, seen, samples, done
