@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from clustersim.account.draws import Ints
@@ -21,7 +23,7 @@ def count_blocks(spaces: BlockSpaces, pieces: Pieces) -> tuple[Ints, Ints, Ints,
     base_seen = np.full(blocks, pieces.seen)
     changes: list[tuple[Ints, Ints, Ints, Ints]] = []
 
-    for k, (low, high) in enumerate(zip(pieces.bounds[:-1].tolist(), pieces.bounds[1:].tolist(), strict=True)):
+    for k, (low, high) in enumerate(pairwise(pieces.bounds.tolist())):
         start = pieces.start[low:high]
         planned, seen = pieces.piece_planned[low:high], pieces.piece_seen[low:high]
         order = spaces.block_order(int(pieces.family[k]), int(pieces.epoch[k]))

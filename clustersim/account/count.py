@@ -30,5 +30,6 @@ def count(spaces: Spaces, planned: Draws, seen: Draws, rng: np.random.Generator)
     pieces = sweep(spaces.size, planned, seen)
     if in_blocks(spaces):
         return Ledger.of(*count_blocks(spaces, pieces), "identity")
-    *rows, _ = overlay(rng, pieces)
-    return Ledger.of(np.zeros_like(rows[0]), *rows, "identity" if len(pieces.family) <= 1 else "distribution")
+    table, _ = overlay(rng, pieces)
+    cell = np.zeros_like(table.samples)
+    return Ledger.of(cell, *table, "identity" if len(pieces.family) <= 1 else "distribution")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from clustersim.account.draws import Ints
-from clustersim.account.ledger import merge
+from clustersim.account.ledger import Table, merge
 from clustersim.account.sweep import Pieces
 
 _FEW = 1024  # up to here naming members one by one is as fast as a round of binomials
@@ -56,7 +57,7 @@ def _draw(rng: np.random.Generator, counts: Ints, groups: Groups, total: Ints, t
     if few.all():
         return _pick(rng, counts, groups, total, take)
     share = np.where(few, 0.0, take / np.maximum(total, 1))
-    drawn = rng.binomial(counts, share[groups.of])
+    drawn: Ints = rng.binomial(counts, share[groups.of])
     reached = np.add.reduceat(drawn, groups.starts)
     surplus = reached - take
     sign = np.sign(surplus)[groups.of]
@@ -118,23 +119,25 @@ class Overlay(NamedTuple):
     dealt: Ints  # [hands, rows], samples
 
 
-def overlay(rng: np.random.Generator, pieces: Pieces) -> tuple[Ints, Ints, Ints, list[Overlay]]:
-    """Rows planned, seen, samples (int64[rows] each) of samples whose spaces are independent uniform permutations.
+def overlay(rng: np.random.Generator, pieces: Pieces) -> tuple[Table, list[Overlay]]:
+    """The table of samples whose spaces are independent uniform permutations, and what each space did to it.
 
     Each space in turn deals the samples, in classes by what they have had so far, into its pieces; two pieces that
-    were read alike are one hand. The last result is what each space did.
+    were read alike are one hand.
     """
+    space = np.repeat(np.arange(len(pieces.family)), np.diff(pieces.bounds))
+    (space, more_planned, more_seen), hands = merge(
+        (space, pieces.piece_planned, pieces.piece_seen), pieces.stop - pieces.start
+    )
+    bounds = np.searchsorted(space, np.arange(len(pieces.family) + 1)).tolist()
+
     planned, seen = np.array([pieces.planned]), np.array([pieces.seen])
     samples = np.array([pieces.size])
     done = []
-    lengths = pieces.stop - pieces.start
-    for low, high in zip(pieces.bounds[:-1].tolist(), pieces.bounds[1:].tolist(), strict=True):
-        (more_planned, more_seen), hands = merge(
-            (pieces.piece_planned[low:high], pieces.piece_seen[low:high]), lengths[low:high]
-        )
-        dealt = deal(rng, samples, Groups.sized(np.array([len(samples)])), hands[None, :])
-        done.append(Overlay(planned, seen, samples, more_planned, more_seen, dealt))
-        (planned, seen), samples = merge(
-            ((more_planned[:, None] + planned).ravel(), (more_seen[:, None] + seen).ravel()), dealt.ravel()
-        )
-    return planned, seen, samples, done
+    for low, high in pairwise(bounds):
+        one = Groups(np.zeros(1, np.int64), np.zeros(len(samples), np.int64))
+        dealt = deal(rng, samples, one, hands[None, low:high])
+        done.append(Overlay(planned, seen, samples, more_planned[low:high], more_seen[low:high], dealt))
+        rows = (more_planned[low:high, None] + planned).ravel(), (more_seen[low:high, None] + seen).ravel()
+        (planned, seen), samples = merge(rows, dealt.ravel())
+    return Table(planned, seen, samples), done
