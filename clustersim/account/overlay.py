@@ -60,10 +60,11 @@ def _draw(rng: np.random.Generator, counts: Ints, groups: Groups, total: Ints, t
     drawn: Ints = rng.binomial(counts, share[groups.of])
     reached = np.add.reduceat(drawn, groups.starts)
     surplus = reached - take
-    sign = np.sign(surplus)[groups.of]
-    pool = np.where(sign > 0, drawn, counts - drawn)
-    pool_total = np.where(surplus > 0, reached, total - reached)
-    return drawn - sign * _draw(rng, pool, groups, pool_total, np.abs(surplus))
+    over = surplus > 0
+    over_class = over[groups.of]
+    pool = np.where(over_class, drawn, counts - drawn)
+    change = _draw(rng, pool, groups, np.where(over, reached, total - reached), np.abs(surplus))
+    return np.where(over_class, drawn - change, drawn + change)
 
 
 def _pick(rng: np.random.Generator, counts: Ints, groups: Groups, total: Ints, take: Ints) -> Ints:
