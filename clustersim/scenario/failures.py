@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from clustersim.scenario.errors import wrong
-from clustersim.scenario.laws import DurationOrLaw, ExponentialLife, LifeLaw
+from clustersim.scenario.laws import DurationOrLaw, ExponentialLife, LifeLaw, RepairLaw
 from clustersim.scenario.part import Part
 from clustersim.scenario.rates import FailureRate
 from clustersim.scenario.units import Count, Duration, Number, PositiveCount, PositiveDuration
@@ -35,8 +35,8 @@ class Stochastic(Part):
     """What a repair makes new: the cause that failed, or every cause of the node."""
     detection: DurationOrLaw = 0
     """From the failure until the job is stopped."""
-    repair: DurationOrLaw | None = None
-    """From the failure until the node is back; without it the failure is transient and the node stays in the job."""
+    repair: RepairLaw | None = None
+    """From the failure until the node is back, or "never"; without it the failure is transient and takes no node."""
 
     @model_validator(mode="after")
     def _check(self) -> "Stochastic":

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Discriminator, Tag, model_validator
 
 from clustersim.scenario.errors import wrong
 from clustersim.scenario.part import Part
-from clustersim.scenario.units import Duration, PositiveDuration, PositiveNumber
+from clustersim.scenario.units import Duration, DurationOrNever, PositiveDuration, PositiveNumber
 
 # Beyond these the mean of a Weibull or lognormal law leaves the range of floats.
 _LEAST_SHAPE, _MOST_SHAPE, _MOST_SIGMA = 0.05, 100.0, 10.0
@@ -119,6 +119,13 @@ def _tag(value: object) -> str:
 DurationLaw = Exponential | Weibull | LogNormal
 DurationOrLaw = Annotated[
     Annotated[Duration, Tag("<duration>")]
+    | Annotated[Exponential, Tag("<exponential>")]
+    | Annotated[Weibull, Tag("<weibull>")]
+    | Annotated[LogNormal, Tag("<lognormal>")],
+    Discriminator(_tag),
+]
+RepairLaw = Annotated[
+    Annotated[DurationOrNever, Tag("<duration>")]
     | Annotated[Exponential, Tag("<exponential>")]
     | Annotated[Weibull, Tag("<weibull>")]
     | Annotated[LogNormal, Tag("<lognormal>")],

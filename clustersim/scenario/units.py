@@ -127,6 +127,16 @@ def _whole(minimum: int, limit: int = LIMIT) -> WithJsonSchema:
 _WRITE_DURATION = PlainSerializer(write_duration, return_type=str)
 
 Duration = Annotated[int, PlainValidator(parse_duration), _WRITE_DURATION, _text(DURATION)]
+DurationOrNever = Annotated[
+    int,
+    PlainValidator(lambda value: LIMIT if value == "never" else parse_duration(value)),
+    PlainSerializer(
+        lambda duration_ns: "never" if duration_ns == LIMIT else write_duration(duration_ns), return_type=str
+    ),
+    WithJsonSchema(
+        {"anyOf": [{"const": "never"}, {"type": "string", "pattern": DURATION.pattern, "examples": ["20 h"]}]}
+    ),
+]
 PositiveDuration = Annotated[int, PlainValidator(_longer_than_zero), _WRITE_DURATION, _text(DURATION)]
 Count = Annotated[int, PlainValidator(parse_count), _whole(0)]
 PositiveCount = Annotated[int, PlainValidator(_at_least_one), _whole(1)]

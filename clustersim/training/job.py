@@ -180,9 +180,7 @@ class Job:
 
     def _starve(self) -> None:
         held, needed = self.crew.nodes, self._plan.unit_nodes * (-(-self._target // self._plan.unit_replicas))
-        self._finish(
-            "starved", f"it holds {held} of the {needed} nodes that it needs, and no node is left to come back"
-        )
+        self._finish("starved", f"the job holds {held} of the {needed} nodes it needs, and no other will come back")
 
     # --- training
 

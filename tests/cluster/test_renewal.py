@@ -1,5 +1,6 @@
 """Ages survive other nodes' failures: failure counts against the renewal equation."""
 
+import itertools
 import math
 import statistics
 
@@ -43,7 +44,7 @@ def test_failures_of_new_nodes_without_repair_time(law, expected, ages):
 def renewal_count(cdf, horizon, grid=4000):
     """Expected renewals by `horizon`, from the renewal equation m(t) = F(t) + integral of m(t - x) dF(x)."""
     share = [cdf(horizon * i / grid) for i in range(grid + 1)]
-    mass = [b - a for a, b in zip(share, share[1:], strict=False)]
+    mass = [b - a for a, b in itertools.pairwise(share)]
     renewals = [0.0] * (grid + 1)
     for i in range(1, grid + 1):
         renewals[i] = share[i] + sum(mass[j] * (renewals[i - j] + renewals[i - j - 1]) / 2 for j in range(i))

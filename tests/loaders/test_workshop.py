@@ -14,7 +14,8 @@ STEPS = range(60)
 
 def workshop(loader, fail_at=47, **overrides):
     changes = {"loader.preset": loader, "failures.0.at_steps": [fail_at]}
-    return load_scenario("workshop", changes | {key.replace("__", "."): value for key, value in overrides.items()})
+    changes |= {key.replace("__", "."): value for key, value in overrides.items()}
+    return load_scenario("workshop", changes)
 
 
 def ledger(run):
@@ -115,7 +116,7 @@ def test_more_ranks_than_samples_are_refused():
 
 
 def test_restart_run_begins_at_the_first_sample():
-    """20 batches remain after the checkpoint at 40: the first 160 samples of epoch 0 again, and none of the last 160."""
+    """20 batches remain after the checkpoint at 40: the first 160 samples of epoch 0 once more."""
     run = simulate(workshop("restart-run"))
     np.testing.assert_array_equal(run.batch(40), run.batch(0))
     first_twice = set(np.concatenate([run.batch(step) for step in range(20)]))

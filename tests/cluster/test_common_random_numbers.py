@@ -1,0 +1,93 @@
+"""A draw belongs to what it is about: what does not concern the failures leaves them where they were."""
+
+import numpy as np
+import pytest
+
+from clustersim import load_scenario, simulate
+from clustersim.cluster.causes import Draws
+from clustersim.streams import Hashed, generator, mix, mix_array
+from clustersim.training.compile import causes_of
+
+
+def failures(run, until_h=None):
+    events = run.events[run.events["kind"] == "failure"]
+    events = events if until_h is None else events[events["time_h"] < until_h]
+    return events[["time_h", "cause", "node"]].to_csv(index=False)
+
+
+def small(**changes):
+    return load_scenario("small", {key.replace("__", "."): value for key, value in changes.items()})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"checkpoint__every": "3 min"},
+        {"checkpoint__stall": "30 s"},
+        {"loader__preset": "epoch"},
+        {"recovery__start_up": "20 min"},
+        {"recovery__policy": "shrink"},
+    ],
+)
+def test_wall_time_failures_stay_where_they_were(changes):
+    base, other = simulate(small()), simulate(small(**changes))
+    until = min(base.history.wall_ns, other.history.wall_ns) / 3.6e12
+    assert base.summary()["failures"] > 5
+    assert failures(base, until) == failures(other, until)
+
+
+@pytest.mark.parametrize("ages", ["in_job", "training"])
+def test_lives_in_the_job_stay_the_same(ages):
+    """Times move with the recovery, lives (cause, node, k) do not: a node fails at the age that its first life has."""
+    keys = {"cause": "wear", "rate": "0.2 per node-day", "law": {"type": "weibull", "shape": 1.5}, "ages": ages}
+    runs = [simulate(small(failures=[keys], recovery__start_up=start_up)) for start_up in ("1 min", "5 h")]
+    for run in runs:
+        draws, cause = Draws(run.seed, 0), causes_of(run.scenario)[0]
+        failed = run.events[run.events["kind"] == "failure"].drop_duplicates("node")
+        for node, time_h in zip(failed["node"], failed["time_h"], strict=True):
+            trained = (run.legs["end_h"].clip(upper=time_h) - run.legs["begin_h"]).clip(lower=0).sum()
+            age = trained if ages == "training" else time_h
+            assert age == pytest.approx(draws.life(cause, int(node), 0) / 3.6e12)
+        assert len(failed) > 5
+    assert (failures(runs[0]) != failures(runs[1])) == (ages == "training")
+
+
+def test_a_replication_alone_is_the_same_as_among_others():
+    scenario = small()
+    alone = simulate(scenario, 17)
+    among = [simulate(scenario, replication) for replication in range(20)][17]
+    assert alone.summary() == among.summary()
+    assert alone.history == among.history
+    assert simulate(scenario, 16).history != alone.history
+
+
+def test_seeds_and_replications_do_not_shift_each_other():
+    """The lives of (seed 1, replication 0) appear nowhere in (seed 0, replication 1), at any node or life."""
+    here = Hashed(0, 1, "life").uniforms(np.arange(10_000), 0)
+    there = Hashed(1, 0, "life").uniforms(np.arange(10_000), 0)
+    assert not np.isin(here, there).any()
+    later = Hashed(0, 1, "life").uniforms(np.arange(10_000), 1)
+    assert not np.isin(here, later).any()
+
+
+def test_hashed_uniforms_are_uniform_and_the_same_one_by_one():
+    stream = Hashed(3, 4, "life")
+    many = stream.uniforms(np.arange(100_000), 7)
+    assert [stream.uniform(node, 7) for node in (0, 5, 99_999)] == [many[0], many[5], many[99_999]]
+    assert many.min() > 0
+    assert many.max() < 1
+    counts = np.bincount((many * 100).astype(int), minlength=100)
+    chi_square = ((counts - 1000) ** 2 / 1000).sum()
+    assert chi_square < 99 + 4 * np.sqrt(2 * 99)
+    lag = np.corrcoef(many[:-1], many[1:])[0, 1]
+    assert abs(lag) < 4 / np.sqrt(len(many))
+
+
+def test_mixing_words_one_by_one_and_in_arrays():
+    words = np.array([0, 1, 2**63, 2**64 - 1], dtype=np.uint64)
+    assert [mix(int(word)) for word in words] == mix_array(words).tolist()
+
+
+def test_generators_are_named():
+    assert generator(0, 0, "a").random() == generator(0, 0, "a").random()
+    assert generator(0, 0, "a", 1).random() != generator(0, 0, "a", "1").random()

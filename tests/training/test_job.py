@@ -1,0 +1,218 @@
+"""The job's rules, one at a time, on timetables that are worked out by hand."""
+
+import itertools
+
+import pytest
+
+from clustersim import load_scenario, simulate
+
+
+def job(**changes):
+    base = {
+        "name": "by hand",
+        "run": {"steps": 100},
+        "model": {"global_batch": 12, "step_time": "10 s"},
+        "cluster": {"nodes": 4, "gpus_per_node": 1},
+        "checkpoint": {"every": "10 steps"},
+        "data": {"samples": 5000},
+    }
+    return load_scenario(base, {key.replace("__", "."): value for key, value in changes.items()})
+
+
+def scripted(**keys):
+    return [{"cause": "scripted", **keys}]
+
+
+def legs(run):
+    return [(leg.start, leg.stop, leg.kept, leg.data) for leg in run.history.legs]
+
+
+def seconds(run):
+    return {bucket: ns / 1e9 for bucket, ns in run.time_ns.items() if ns}
+
+
+def test_without_failures_there_is_one_leg():
+    run = simulate(job(checkpoint__stall="2 s", checkpoint__write="5 s"))
+    assert legs(run) == [(0, 100, 100, 4)]
+    assert seconds(run) == {"useful": 1000, "save_stall": 18}  # a save after each tenth step but the last
+    assert run.summary()["checkpoints"] == 10
+    assert run.summary()["ettr"] == pytest.approx(1000 / 1018)
+
+
+def test_a_failure_costs_its_recovery_and_the_work_since_the_last_durable_save():
+    """Step 25, in flight since 254 s, is broken off in its middle; the save of step 20 is durable at 229 s."""
+    run = simulate(
+        job(
+            failures=scripted(at_steps=[25], detection="30 s"),
+            checkpoint__stall="2 s",
+            checkpoint__write="25 s",
+            recovery={"start_up": "60 s", "load": "7 s"},
+        )
+    )
+    assert legs(run) == [(0, 25, 20, 4), (20, 100, 100, 4)]
+    assert seconds(run) == {
+        "useful": 1000,
+        "save_stall": 2 * 2 + 7 * 2,
+        "wasted_progress": 55,
+        "detection": 30,
+        "start_up": 60,
+        "load": 7,
+    }
+    assert run.history.legs[0].end_ns == 259 * 10**9
+
+
+def test_a_save_in_flight_dies_with_the_job():
+    run = simulate(job(failures=scripted(at_steps=[25]), checkpoint__stall="2 s", checkpoint__write="56 s"))
+    assert legs(run)[0] == (0, 25, 10, 4)
+
+
+def test_a_failure_during_a_save_finds_the_save_before():
+    """The save of step 20 stalls the job from 201 s to 203 s."""
+    run = simulate(job(failures=scripted(at_times=["202 s"]), checkpoint__stall="2 s"))
+    assert legs(run)[0] == (0, 20, 10, 4)
+    assert run.history.legs[0].read == 20  # no step was in flight
+
+
+def test_a_failure_during_a_recovery_begins_it_anew():
+    """Struck at 255 s and, in the middle of loading, at 330 s."""
+    run = simulate(
+        job(
+            failures=[*scripted(at_steps=[25]), {"cause": "again", "at_times": ["330 s"], "detection": "3 s"}],
+            recovery={"start_up": "60 s", "load": "40 s"},
+        )
+    )
+    assert legs(run) == [(0, 25, 20, 4), (20, 100, 100, 4)]
+    assert seconds(run) == {"useful": 1000, "wasted_progress": 55, "detection": 3, "start_up": 120, "load": 15 + 40}
+    assert run.summary()["interruptions"] == 2
+    assert run.summary()["restarts"] == 1
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_failures_at_one_instant_are_one_interruption(order):
+    causes = [*scripted(at_times=["255 s"]), {"cause": "other", "at_times": ["255 s"], "detection": "9 s"}]
+    run = simulate(job(failures=causes[::-1] if order else causes))
+    assert run.summary()["interruptions"] == 1
+    assert run.summary()["failures"] == 2
+    assert seconds(run)["detection"] == 9
+
+
+def test_a_step_that_ends_as_the_failure_strikes_is_done():
+    """At 200 s step 19 completes and its save, which costs nothing, is durable; then the failure strikes."""
+    assert legs(simulate(job(failures=scripted(at_times=["200 s"]))))[0] == (0, 20, 20, 4)
+
+
+def test_a_recovery_that_ends_as_a_failure_strikes_leaves_an_empty_leg():
+    run = simulate(
+        job(
+            failures=[*scripted(at_steps=[25]), {"cause": "again", "at_times": ["275 s"]}],
+            recovery={"start_up": "20 s"},
+        )
+    )
+    assert legs(run) == [(0, 25, 20, 4), (20, 20, 20, 4), (20, 100, 100, 4)]
+
+
+def test_a_scripted_failure_strikes_each_entry_once_in_order():
+    run = simulate(job(failures=scripted(at_steps=[25, 25, 22, 31, 5, 40])))
+    assert [leg.stop for leg in run.history.legs] == [25, 25, 22, 31, 40, 100]  # step 5 is never trained again
+
+
+def test_a_smaller_degree_paces_by_the_fullest_replica():
+    """12 samples on 4, 3 and 2 replicas: 3, 4 and 6 each, so 10, 13.33 and 20 s a step."""
+    run = simulate(job(failures=scripted(at_steps=[10, 20, 30], data=[3, 2, 4])))
+    assert [leg.step_ns for leg in run.history.legs] == [10**10, 13_333_333_333, 2 * 10**10, 10**10]
+    assert seconds(run)["degraded"] == pytest.approx(10 * (10 / 3 + 10))
+    assert run.summary()["data_parallel_min"] == 2
+
+
+def breaking(repair, **changes):
+    """Each node fails every 5 days."""
+    return job(
+        failures=[{"cause": "wear", "rate": "1 per 5 node-days", "repair": repair}],
+        run={"wall_time": "60 d"},
+        **changes,
+    )
+
+
+def test_waiting_for_repair_and_for_spares():
+    waits = simulate(breaking("1 d", recovery__policy="wait"))
+    spares = simulate(breaking("1 d", cluster__spares=4))
+    idle = simulate(breaking("1 d", cluster__spares=4, recovery__policy="wait"))
+    assert len(waits.history.legs) > 3
+    assert waits.time_h["waiting_for_nodes"] > 20
+    assert spares.time_h["waiting_for_nodes"] == 0
+    assert idle.time_h["waiting_for_nodes"] > 20  # spares are not touched
+    assert waits.summary()["data_parallel_min"] == 4
+
+
+def test_shrinking_to_the_replicas_that_remain_and_growing_back():
+    run = simulate(breaking("12 h", recovery__policy="shrink"))
+    degrees = list(run.legs["data"])
+    assert run.time_h["waiting_for_nodes"] == 0
+    assert min(degrees) < 4
+    assert any(b > a for a, b in itertools.pairwise(degrees))  # grown back at a later interruption
+    assert run.time_h["degraded"] > 0
+    assert run.account.extra == run.account.missing == 0
+
+
+def test_the_least_degree_is_kept():
+    run = simulate(breaking("9 d", recovery__policy="shrink", parallelism={"min_data": 3}))
+    assert run.summary()["data_parallel_min"] == 3
+    assert run.time_h["waiting_for_nodes"] > 0
+
+
+def test_only_degrees_that_divide_the_batch_where_uneven_ones_are_refused():
+    run = simulate(breaking("9 d", recovery__policy="shrink", parallelism={"uneven": "refuse"}, model__global_batch=16))
+    assert set(run.legs["data"]) <= {1, 2, 4}
+    assert 2 in set(run.legs["data"])
+
+
+def test_a_replica_of_several_nodes_is_lost_as_a_whole_and_its_healthy_nodes_fill_others():
+    """Two replicas of two nodes: one node down leaves one replica and a spare; two down may leave one replica still."""
+    run = simulate(breaking("9 d", recovery__policy="shrink", parallelism={"tensor": 2}))
+    assert set(run.legs["data"]) == {1, 2}
+    assert run.time_h["degraded"] > 0
+
+
+def test_repairs_queue_for_slots():
+    free = simulate(breaking("6 d", recovery__policy="wait"))
+    one = simulate(breaking("6 d", recovery__policy="wait", cluster__repair_slots=1))
+    assert one.time_h["waiting_for_nodes"] > free.time_h["waiting_for_nodes"]
+
+
+def test_a_job_whose_nodes_never_come_back_starves():
+    run = simulate(breaking("never"))
+    assert run.history.outcome == "starved"
+    assert "the job holds 3 of the 4 nodes it needs, and no other will come back" in run.history.reason
+    assert run.history.wall_ns < run.scenario.run.wall_time
+    assert run.summary()["steps"] > 0
+
+
+def test_a_run_that_never_gets_past_its_checkpoint_ends_at_its_limit():
+    run = simulate(
+        job(failures=[{"cause": "storm", "rate": "1440 per day", "scope": "job"}], checkpoint__every="50 steps")
+    )
+    assert run.history.outcome == "limit"
+    assert run.history.wall_ns == 20 * 1000 * 10**9
+    timed = simulate(
+        job(
+            failures=[{"cause": "storm", "rate": "1440 per day", "scope": "job"}],
+            checkpoint={"every": "1000 steps", "final_checkpoint": False},
+            run={"wall_time": "1 d"},
+        )
+    )
+    assert timed.history.outcome == "no progress"
+    assert timed.summary()["steps"] == 0
+
+
+@pytest.mark.parametrize(("final", "steps"), [(True, 86), (False, 80)])
+def test_the_end_by_time_keeps_the_last_whole_step_or_the_last_durable_save(final, steps):
+    run = simulate(job(run={"wall_time": "865 s"}, checkpoint__final_checkpoint=final))
+    assert run.steps == steps
+    assert seconds(run) == {"useful": steps * 10, "unfinished": 5} | ({} if final else {"wasted_progress": 60})
+
+
+def test_young_and_daly_take_the_stall_and_the_rate_of_the_full_job():
+    """16 failures a day: M = 90 min; stall 10 s: Young 328.6 s, so 33 steps."""
+    failures = [{"cause": "any", "rate": "16 per day", "scope": "job"}]
+    run = simulate(job(failures=failures, checkpoint={"every": "young", "stall": "10 s"}))
+    assert run.history.legs[0].first_save == 33
