@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from clustersim.account.draws import Ints
+from clustersim.account.rows import merge
 
 
 class Table(NamedTuple):
@@ -29,24 +30,6 @@ class ByCell(NamedTuple):
     extra: Ints
     missing: Ints
     never: Ints
-
-
-def merge(keys: tuple[Ints, ...], samples: Ints) -> tuple[tuple[Ints, ...], Ints]:
-    """Rows with equal keys made one, their samples added in int64, empty rows left out.
-
-    Args:
-        keys: int64[n] arrays; the first sorts first.
-        samples: int64[n].
-    """
-    filled = samples != 0
-    keys, samples = tuple(key[filled] for key in keys), samples[filled]
-    order = np.lexsort(keys[::-1])
-    keys = tuple(key[order] for key in keys)
-    first = np.ones(len(order), bool)
-    if len(order):
-        np.logical_or.reduce([key[1:] != key[:-1] for key in keys], out=first[1:])
-    starts = first.nonzero()[0]
-    return tuple(key[starts] for key in keys), np.add.reduceat(samples[order], starts)
 
 
 @dataclass(frozen=True, eq=False)

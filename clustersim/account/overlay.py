@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from clustersim.account.draws import Ints
-from clustersim.account.ledger import Table, merge
+from clustersim.account.ledger import Table
+from clustersim.account.rows import merge
 from clustersim.account.sweep import Pieces
 
 _FEW = 1024  # up to here naming members one by one is as fast as a round of binomials

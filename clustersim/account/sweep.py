@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clustersim.account.draws import Draws, Ints
+from clustersim.account.rows import number
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,16 +106,9 @@ def number_spaces(draws: Draws) -> tuple[Ints, Ints, Ints]:
     Returns:
         family and epoch of each space, int64[spaces], and the number of the space of each row, int64[rows].
     """
-    order = np.lexsort((draws.epoch, draws.family))
-    new = np.ones(len(order), bool)
-    new[1:] = (np.diff(draws.family[order]) != 0) | (np.diff(draws.epoch[order]) != 0)
-    starts = np.flatnonzero(new)
+    order, starts, of = number((draws.family, draws.epoch))
     family, epoch = draws.family[order[starts]], draws.epoch[order[starts]]
-    if not len(starts):
-        return family, epoch, np.zeros(0, np.int64)
     by_step = np.lexsort((epoch, family, np.minimum.reduceat(draws.step[order], starts)))
-    rank = np.empty(len(starts), np.int64)
-    rank[by_step] = np.arange(len(starts))
-    space = np.empty(len(order), np.int64)
-    space[order] = rank[np.cumsum(new) - 1]
-    return family[by_step], epoch[by_step], space
+    rank = np.empty_like(by_step)
+    rank[by_step] = np.arange(len(by_step))
+    return family[by_step], epoch[by_step], rank[of]
