@@ -12,9 +12,8 @@ from clustersim import streams
 from clustersim.account import Counts, Draws, Ledger, count, count_identity
 from clustersim.data.orders import Order
 from clustersim.history import History
-from clustersim.loaders.draws import draws_of, steps_as_planned
 from clustersim.loaders.follow import Reads, plan
-from clustersim.loaders.sequence import SequenceLoader
+from clustersim.loaders.parts import Loader
 from clustersim.scenario import Scenario
 from clustersim.training.buckets import time_buckets
 
@@ -42,7 +41,7 @@ class Run:
     replication: int
     history: History
     reads: Reads
-    loader: SequenceLoader
+    loader: Loader
     order: Order
     loader_was_simulated: bool
 
@@ -64,12 +63,12 @@ class Run:
     @cached_property
     def planned_draws(self) -> Draws:
         """What the same run reads without failures."""
-        return draws_of(plan(self.loader, self.planned_steps), self.loader.size, self.loader.batch)
+        return self.loader.draws(plan(self.loader, [self.planned_steps]))[0]
 
     @cached_property
     def seen_draws(self) -> Draws:
         """What the lineage read."""
-        return draws_of(self.reads.kept, self.loader.size, self.loader.batch)
+        return self.loader.draws(self.reads.kept)[0]
 
     @cached_property
     def by_identity(self) -> bool:
@@ -116,7 +115,7 @@ class Run:
         """
         for stretch in self.reads.kept:
             if stretch.step <= step < stretch.step + stretch.steps:
-                return self.loader.batch_at(stretch, step, self.order)
+                return self.loader.batch_at(stretch, step)
         raise ValueError(f"no step {step}: the lineage has steps 0 to {self.steps - 1}")
 
     def sample(self, sample: int, limit: int = 10_000) -> pd.DataFrame:
@@ -150,7 +149,7 @@ class Run:
 
     def _damage_figures(self) -> dict[str, Figure]:
         ledger, ideal, sizes = self.account, self.account_ideal, self.scenario.sizes
-        as_planned = steps_as_planned(self.reads.kept, self.loader.size, self.loader.batch, self.order.same_every_epoch)
+        as_planned = self.loader.steps_as_planned(self.reads.kept)
         rolled_back = self.rolled_back_steps
         return {
             "planned_views": ledger.planned_views,

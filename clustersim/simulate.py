@@ -24,10 +24,9 @@ def order_for(scenario: Scenario, seed: int, replication: int = 0) -> Order:
 
 def planned_batch(scenario: Scenario, step: int, replication: int = 0, seed: int | None = None) -> NDArray[np.int64]:
     """The samples that a run without failures reads at a step, int64[batch], without reading the steps before it."""
-    loader = loader_of(scenario)
-    order = order_for(scenario, scenario.run.seed if seed is None else seed, replication)
+    loader = loader_of(scenario, order_for(scenario, scenario.run.seed if seed is None else seed, replication))
     at = loader.advance(loader.start(), 0, step).position
-    return loader.batch_at(loader.advance(at, step, 1).stretch, step, order)
+    return loader.batch_at(loader.advance(at, step, 1).stretch, step)
 
 
 def simulate(
@@ -50,7 +49,8 @@ def simulate(
     if not isinstance(scenario, Scenario):
         scenario = load_scenario(scenario)
     seed = scenario.run.seed if seed is None else seed
-    loader, order = loader_of(scenario), order_for(scenario, seed, replication)
+    order = order_for(scenario, seed, replication)
+    loader = loader_of(scenario, order)
     decides_the_end = scenario.sizes.epochs is not None
     if decides_the_end:
         follower = Follower(loader)

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from clustersim import streams
-from clustersim.account import story
-from clustersim.history import History
-from clustersim.loaders.draws import draws_and_owners, draws_of
+from clustersim.account import Draws, story
+from clustersim.loaders.follow import plan
 from clustersim.loaders.parts import Stretch
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ def ledger(run: Run) -> pd.DataFrame:
 
 
 def legs(run: Run) -> pd.DataFrame:
-    """leg, start, stop, kept, lineage_stop (steps), data (degree), nodes, begin_h, end_h, step_s, stall_s, saves, ended_by.
+    """leg; start, stop, kept, lineage_stop (steps); data (degree); nodes; times; saves; ended_by.
 
     Steps [start, lineage_stop) are part of the final model.
     """
@@ -89,7 +88,7 @@ def sample(run: Run, number: int, limit: int) -> pd.DataFrame:
     """leg, step, epoch, offset, fate ("kept", "rolled back", "in flight") of each read of a sample, in order."""
     frames = []
     for stretches, kept in ((run.reads.kept, True), (run.reads.discarded, False)):
-        draws, owner = draws_and_owners(stretches, run.loader.size, run.loader.batch)
+        draws, owner = run.loader.draws(stretches)
         found = story(run.order, draws, number, limit)
         leg = owner[found.row]
         trained = found.step < np.array([leg.stop for leg in run.history.legs])[leg]
@@ -109,21 +108,16 @@ def damage(run: Run) -> pd.DataFrame:
     """
     from clustersim.account import damage_by_identity, damage_by_interval
 
-    history: History = run.history
-    size, batch = run.loader.size, run.loader.batch
-    seen, planned, planned_to = [], [], 0
-    for leg, stretch in zip(history.legs, run.reads.kept, strict=True):
-        seen.append(draws_of([stretch], size, batch))
-        reached = min(stretch.step + stretch.steps, run.planned_steps)
-        to = run.planned_steps if leg is history.legs[-1] else max(planned_to, reached)
-        planned.append(draws_of([Stretch(planned_to, to - planned_to, planned_to * batch, 0, 0)], size, batch))
-        planned_to = to
+    rows = run.history.legs
+    reached = [min(stop, run.planned_steps) for stop in np.maximum.accumulate([leg.kept for leg in rows]).tolist()]
+    planned = _by_leg(run, plan(run.loader, [*reached[:-1], run.planned_steps]))
+    seen = _by_leg(run, run.reads.kept)
     if run.by_identity:
         extra, missing = damage_by_identity(run.order, planned, seen)
     else:
         rng = streams.generator(run.seed, run.replication, "account")
         extra, missing = damage_by_interval(run.order, planned, seen, rng)
-    before, after = history.legs[:-1], history.legs[1:]
+    before, after = rows[:-1], rows[1:]
     views = np.cumsum([draws.views() for draws in seen])
     return pd.DataFrame(
         {
@@ -135,9 +129,17 @@ def damage(run: Run) -> pd.DataFrame:
             "step_restarted_from": [leg.start for leg in after],
             "data_before": [leg.data for leg in before],
             "data_after": [leg.data for leg in after],
-            "discarded_views": [(last.stop - leg.start) * batch for last, leg in zip(before, after, strict=True)],
+            "discarded_views": [
+                (last.stop - leg.start) * run.loader.batch for last, leg in zip(before, after, strict=True)
+            ],
             "lineage_views": views[1:],
             "extra_views": extra[1:],
             "missing_views": missing[1:],
         }
     )
+
+
+def _by_leg(run: Run, stretches: list[Stretch]) -> list[Draws]:
+    """The draws of each stretch by itself."""
+    draws, owner = run.loader.draws(stretches)
+    return [draws.select(owner == index) for index in range(len(stretches))]

@@ -1,12 +1,13 @@
 """The loader that a scenario composes."""
 
-from clustersim.loaders.parts import Parts
+from clustersim.data.orders import Order
+from clustersim.loaders.parts import Loader, Parts
 from clustersim.loaders.sequence import SequenceLoader
 from clustersim.scenario import Scenario
 
 
-def loader_of(scenario: Scenario) -> SequenceLoader:
-    """The scenario's loader; it has an end only if the run ends by epochs."""
+def loader_of(scenario: Scenario, order: Order) -> Loader:
+    """The scenario's loader over an order of its samples; it has an end only if the run ends by epochs."""
     sizes, stated = scenario.sizes, scenario.loader
     parts = Parts(stated.saves, stated.comes_back, stated.reshuffle_lasts or "epoch")
-    return SequenceLoader(sizes.samples, sizes.batch, parts, sizes.epochs)
+    return SequenceLoader(order, sizes.batch, parts, sizes.epochs)

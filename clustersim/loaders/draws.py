@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from clustersim.account.draws import Draws
+from clustersim.account import Draws
 from clustersim.loaders.parts import Stretch
 
 Ints = NDArray[np.int64]
@@ -17,13 +17,11 @@ def _columns(stretches: Sequence[Stretch]) -> tuple[Ints, ...]:
     return tuple(np.array(rows, dtype=np.int64).reshape(-1, 5).T)
 
 
-def draws_of(stretches: Sequence[Stretch], size: int, batch: int) -> Draws:
-    """Stretches cut at the edges of epochs: a partial first one, whole ones in between, the last; in step order."""
-    return draws_and_owners(stretches, size, batch)[0]
+def draws_of(stretches: Sequence[Stretch], size: int, batch: int) -> tuple[Draws, Ints]:
+    """Stretches cut at the edges of epochs: a partial first one, whole ones in between, the last; in step order.
 
-
-def draws_and_owners(stretches: Sequence[Stretch], size: int, batch: int) -> tuple[Draws, Ints]:
-    """`draws_of`, and for each row the index of the stretch that it was cut from, int64[rows]."""
+    Beside the draws, for each row the index of the stretch that it was cut from, int64[rows].
+    """
     step, steps, start, family, after = _columns(stretches)
     stop = start + steps * batch
     first, last = start // size, (stop - 1) // size

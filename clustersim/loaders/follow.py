@@ -1,5 +1,6 @@
 """Follow a loader through the legs of a history: from where did each leg read, and which of it did the model keep?"""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -79,6 +80,11 @@ def follow(history: History, loader: Loader) -> Reads:
     return follower.reads(history)
 
 
-def plan(loader: Loader, steps: int) -> list[Stretch]:
-    """What the loader reads in the same run without failures."""
-    return [loader.advance(loader.start(), 0, steps).stretch]
+def plan(loader: Loader, to_steps: Sequence[int]) -> list[Stretch]:
+    """What the loader reads in the same run without failures, cut at the given steps, which do not fall."""
+    at, step, stretches = loader.start(), 0, []
+    for to in to_steps:
+        advance = loader.advance(at, step, to - step)
+        stretches.append(advance.stretch)
+        at, step = advance.position, to
+    return stretches

@@ -12,8 +12,14 @@ a fresh order lasts         epoch     until the epoch's end
                             for-good  for all later epochs too
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clustersim.account import Draws
 
 Saves = Literal["samples", "epoch", "nothing"]
 ComesBack = Literal["exact", "restart-epoch", "restart-run", "reshuffle", "continue"]
@@ -69,7 +75,18 @@ class Saved:
 
 
 class Loader(Protocol):
-    """A loader without its bytes: positions in, stretches out. Advancing a, then b steps equals advancing a + b."""
+    """A loader without its bytes: positions in, stretches out. Advancing a, then b steps equals advancing a + b.
+
+    What a stretch means in samples only the loader that made it can tell.
+    """
+
+    @property
+    def size(self) -> int:
+        """Samples of an epoch."""
+
+    @property
+    def batch(self) -> int:
+        """Samples of a step."""
 
     def start(self) -> Position:
         """Where it stands before the first step."""
@@ -85,3 +102,12 @@ class Loader(Protocol):
 
     def steps_left(self, at: Position) -> int | None:
         """Steps until its end, None if it has none."""
+
+    def draws(self, stretches: Sequence[Stretch]) -> tuple[Draws, NDArray[np.int64]]:
+        """What the stretches read, for the account, and the index of the stretch of each row, int64[rows]."""
+
+    def steps_as_planned(self, stretches: Sequence[Stretch]) -> int:
+        """How many steps of the stretches read the batch, as a multiset, that the run without failures reads then."""
+
+    def batch_at(self, stretch: Stretch, step: int) -> NDArray[np.int64]:
+        """The samples of one step of a stretch, int64[batch], in reading order."""

@@ -1,9 +1,13 @@
 """A loader with one global position: the ranks split each batch of one endless sequence of samples."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
+from clustersim.account import Draws
 from clustersim.data.orders import Order
+from clustersim.loaders.draws import draws_of, steps_as_planned
 from clustersim.loaders.parts import Advance, Parts, Position, Saved, Stretch
 
 
@@ -13,11 +17,12 @@ class SequenceLoader:
     With `epochs` it comes to its end once fewer than a batch of their samples are left; without, it never does.
     """
 
-    def __init__(self, size: int, batch: int, parts: Parts, epochs: int | None = None) -> None:
-        self.size = size
+    def __init__(self, order: Order, batch: int, parts: Parts, epochs: int | None = None) -> None:
+        self.size = order.size
+        self._order = order
         self.batch = batch
         self._parts = parts
-        self._samples = None if epochs is None else epochs * size
+        self._samples = None if epochs is None else epochs * order.size
 
     def start(self) -> Position:
         """The very first sample."""
@@ -39,7 +44,15 @@ class SequenceLoader:
             stretch, Position(stop, at.family if same_epoch else lasting), "finished" if steps == left else None
         )
 
-    def batch_at(self, stretch: Stretch, step: int, order: Order) -> NDArray[np.int64]:
+    def draws(self, stretches: Sequence[Stretch]) -> tuple[Draws, NDArray[np.int64]]:
+        """What the stretches read, and the index of the stretch that each row belongs to, int64[rows]."""
+        return draws_of(stretches, self.size, self.batch)
+
+    def steps_as_planned(self, stretches: Sequence[Stretch]) -> int:
+        """How many steps of the stretches read the batch that the run without failures reads then."""
+        return steps_as_planned(stretches, self.size, self.batch, self._order.same_every_epoch)
+
+    def batch_at(self, stretch: Stretch, step: int) -> NDArray[np.int64]:
         """The samples of one step of a stretch, int64[batch], in reading order."""
         start = stretch.start + (step - stretch.step) * self.batch
         stop = start + self.batch
@@ -47,7 +60,7 @@ class SequenceLoader:
         for epoch in range(start // self.size, (stop - 1) // self.size + 1):
             family = stretch.family if epoch == stretch.start // self.size else stretch.family_after
             begin, end = max(0, start - epoch * self.size), min(self.size, stop - epoch * self.size)
-            parts.append(order.samples(family, epoch, begin, end))
+            parts.append(self._order.samples(family, epoch, begin, end))
         return np.concatenate(parts)
 
     def save(self, at: Position) -> Saved:

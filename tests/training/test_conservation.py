@@ -4,8 +4,10 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from worlds import check_history, run_checked, scenarios
 
-from clustersim import simulate
+from clustersim import order_for, simulate
 from clustersim.account import count, count_identity
+from clustersim.loaders.build import loader_of
+from clustersim.loaders.follow import Follower
 from clustersim.training.buckets import time_buckets
 from clustersim.training.compile import World
 
@@ -25,10 +27,10 @@ def test_nodes_and_nanoseconds(scenario):
 
 
 def feed_for(scenario):
-    from clustersim.loaders.build import loader_of
-    from clustersim.loaders.follow import Follower
-
-    return Follower(loader_of(scenario)) if scenario.sizes.epochs is not None else None
+    """The loader, asked while the clock runs, where it decides when the run ends."""
+    if scenario.sizes.epochs is None:
+        return None
+    return Follower(loader_of(scenario, order_for(scenario, scenario.run.seed)))
 
 
 @settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
