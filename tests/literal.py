@@ -1,0 +1,57 @@
+"""A literal loader: a plain iterator over sample ids, one by one, with real state dictionaries. Slow and obvious."""
+
+
+class LiteralLoader:
+    """Reads the run's order epoch after epoch; `order_of(family, epoch)` is the list of an epoch's samples."""
+
+    def __init__(self, order_of, saves, comes_back, lasts="epoch"):
+        self.order_of, self.saves, self.comes_back, self.lasts = order_of, saves, comes_back, lasts
+        self.epoch, self.index, self.family = 0, 0, 0
+
+    def __next__(self):
+        sample = self.order_of(self.family, self.epoch)[self.index]
+        self.index += 1
+        if self.index == len(self.order_of(self.family, self.epoch)):
+            self.epoch, self.index = self.epoch + 1, 0
+            if self.lasts == "epoch":
+                self.family = 0
+        return sample
+
+    def state_dict(self):
+        if self.saves == "samples":
+            return {"epoch": self.epoch, "index": self.index}
+        if self.saves == "epoch":
+            return {"epoch": self.epoch}
+        return {}
+
+    def come_back(self, state, restart):
+        """What the loader does when the job restarts for the n-th time with what the checkpoint kept."""
+        if self.comes_back == "continue":
+            return
+        self.family = 0
+        if self.comes_back == "exact":
+            self.epoch, self.index = state["epoch"], state["index"]
+        elif self.comes_back == "restart-epoch":
+            self.epoch, self.index = state["epoch"], 0
+        elif self.comes_back == "restart-run":
+            self.epoch, self.index = 0, 0
+        elif self.comes_back == "reshuffle":
+            self.epoch, self.index, self.family = state["epoch"], state["index"], restart
+
+
+def train(loader, batch, attempts):
+    """Play attempts (start, stop, read) of a job: the batches that the final model is made of, a list by step.
+
+    Every attempt but the first comes back from the checkpoint of its first step; batches from there on are forgotten.
+    """
+    model, checkpoints = [], {0: loader.state_dict()}
+    for restart, (start, stop, read) in enumerate(attempts):
+        if restart:
+            loader.come_back(checkpoints[start], restart)
+            del model[start:]
+        for step in range(start, read):
+            rows = [next(loader) for _ in range(batch)]
+            if step < stop:
+                model.append(rows)
+                checkpoints[step + 1] = loader.state_dict()
+    return model

@@ -1,0 +1,111 @@
+"""Loaders and their draws against a literal loader, over random crash histories."""
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from literal import LiteralLoader, train
+
+from clustersim.account import count_identity
+from clustersim.data.corpus import Corpus
+from clustersim.data.orders import order_of
+from clustersim.history import History, Leg
+from clustersim.loaders.follow import follow, plan
+from clustersim.loaders.parts import Parts
+from clustersim.loaders.sequence import SequenceLoader
+
+PARTS = [
+    Parts("samples", "exact"),
+    Parts("samples", "reshuffle"),
+    Parts("samples", "reshuffle", "for-good"),
+    Parts("samples", "restart-epoch"),
+    Parts("epoch", "restart-epoch"),
+    Parts("epoch", "restart-run"),
+    Parts("nothing", "restart-run"),
+    Parts("nothing", "continue"),
+    Parts("samples", "continue"),
+]
+
+
+@st.composite
+def attempts(draw):
+    """(start, stop, read) of each leg; a restart may go back behind the start of its leg, and a leg may be empty."""
+    rows, start = [], 0
+    for _ in range(draw(st.integers(1, 6))):
+        stop = start + draw(st.integers(0, 12))
+        rows.append((start, stop, stop + draw(st.integers(0, 1))))
+        start = draw(st.integers(max(0, start - 3), stop))
+    return rows
+
+
+def history_of(rows):
+    history = History()
+    for i, (start, stop, read) in enumerate(rows):
+        kept = rows[i + 1][0] if i + 1 < len(rows) else stop
+        history.legs.append(Leg(i, start, stop, read, kept, 1, 1, 0, 0, 1, 0, 0, 1, 1, 1, 1, "crash"))
+    return history
+
+
+@settings(max_examples=400, deadline=None, derandomize=True)
+@given(
+    st.sampled_from(PARTS),
+    st.sampled_from(["shuffle", "shard-shuffle", "sequential"]),
+    st.integers(1, 40),
+    st.integers(1, 9),
+    attempts(),
+)
+def test_the_model_is_made_of_the_same_batches(parts, kind, size, batch, rows):
+    batch = min(batch, size)
+    order = order_of(kind, Corpus(size, min(size, 5)), 0, 0)
+    loader = SequenceLoader(order, batch, parts)
+    literal = LiteralLoader(
+        lambda family, epoch: order.samples(family, epoch, 0, size).tolist(),
+        parts.saves,
+        parts.comes_back,
+        parts.reshuffle_lasts,
+    )
+    model = train(literal, batch, rows)
+    history = history_of(rows)
+    reads = follow(history, loader)
+    ours = {
+        step: loader.batch_at(stretch, step).tolist()
+        for stretch in reads.kept
+        for step in range(stretch.step, stretch.step + stretch.steps)
+    }
+    assert [ours[step] for step in sorted(ours)] == model
+
+    planned, _ = loader.draws(plan(loader, [len(model)]))
+    seen, _ = loader.draws(reads.kept)
+    counts = count_identity(order, planned, seen)
+    views = Counter(sample for rows_of_step in model for sample in rows_of_step)
+    np.testing.assert_array_equal(counts.seen, [views[sample] for sample in range(size)])
+    sound = train(LiteralLoader(literal.order_of, "samples", "exact"), batch, [(0, len(model), len(model))])
+    views = Counter(sample for rows_of_step in sound for sample in rows_of_step)
+    np.testing.assert_array_equal(counts.planned, [views[sample] for sample in range(size)])
+
+    as_planned = sum(sorted(a) == sorted(b) for a, b in zip(model, sound, strict=True))
+    assert loader.steps_as_planned(reads.kept) <= as_planned
+    if size > 20 and 3 < batch < size:  # too many batches for two orders to agree by chance
+        assert loader.steps_as_planned(reads.kept) == as_planned
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.sampled_from(PARTS), st.integers(1, 30), st.lists(st.integers(0, 15), min_size=1, max_size=5))
+def test_advancing_a_then_b_steps_is_advancing_a_plus_b(parts, size, cuts):
+    loader = SequenceLoader(order_of("shuffle", Corpus(size, 1), 0, 0), min(3, size), parts, epochs=9)
+    at = loader.resume(loader.save(loader.start()), loader.start(), leg=2)
+    whole = loader.advance(at, 0, sum(cuts))
+    step, pieces = 0, []
+    for steps in cuts:
+        advance = loader.advance(at, step, steps)
+        pieces.append(advance.stretch)
+        at, step = advance.position, step + steps
+    assert at == whole.position
+    assert sum(piece.steps for piece in pieces) == whole.stretch.steps
+    for piece, following in pairwise(pieces):
+        assert following.steps == 0 or piece.start + piece.steps * loader.batch == following.start
+    expanded = [s for p in pieces for k in range(p.step, p.step + p.steps) for s in loader.batch_at(p, k).tolist()]
+    stretch = whole.stretch
+    assert expanded == [s for k in range(stretch.steps) for s in loader.batch_at(stretch, k).tolist()]
