@@ -6,11 +6,15 @@ from typing import cast
 
 import typer
 
+from clustersim.cli.check import check
 from clustersim.cli.output import complain
 from clustersim.cli.run import run
+from clustersim.cli.sample import sample
+from clustersim.cli.schema import schema
+from clustersim.cli.workshop import workshop
 from clustersim.scenario import ScenarioError
 
-DONE, UNFINISHED, WRONG = 0, 1, 2
+_WRONG_INPUT = 2
 
 # The base of every complaint about options. Typer carries its own copy of click in some versions, and exports only this
 # child of it.
@@ -19,29 +23,29 @@ _UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 app = typer.Typer(
     name="clustersim",
     help="Simulates large training jobs that fail and restart, and counts which data the final model saw.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
-app.command()(run)
-
-
-@app.callback()
-def _commands() -> None:
-    """Simulates large training jobs that fail and restart, and counts which data the final model saw."""
+for command in (run, workshop, sample, check, schema):
+    app.command()(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code: 0 done, 1 the simulation could not finish, 2 the input is wrong."""
     try:
-        code = app(args=arguments, prog_name="clustersim", standalone_mode=False)
+        code = app(
+            args=list(sys.argv[1:] if arguments is None else arguments) or ["--help"],
+            prog_name="clustersim",
+            standalone_mode=False,
+        )
     except ScenarioError as error:
         complain(str(error))
-        return WRONG
+        return _WRONG_INPUT
     except _UsageError as error:
         complain(f"clustersim: {error.format_message()}")
-        return WRONG
-    return code if isinstance(code, int) else DONE
+        return _WRONG_INPUT
+    return code if isinstance(code, int) else 0
 
 
 if __name__ == "__main__":

@@ -4,6 +4,11 @@ import json
 import os
 import sys
 
+from rich.console import Console, RenderableType
+from rich.table import Table
+
+_PLAIN_WIDTH = 120
+
 
 def emit(text: str) -> None:
     """Print an answer. A reader that has gone away is no error: what is left has nobody to read it."""
@@ -17,6 +22,24 @@ def emit(text: str) -> None:
 def emit_json(value: object) -> None:
     """Print one JSON object. Raises ValueError for NaN, which JSON does not know."""
     emit(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def emit_page(*parts: RenderableType) -> None:
+    """Print text and tables for people: as wide as the terminal, or in plain text where there is none."""
+    # What a scenario says is shown as it is: no markup, no emoji, no colours guessed from it.
+    console = Console(markup=False, emoji=False, highlight=False, width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
+    with console.capture() as page:
+        for part in parts:
+            console.print(part)
+    emit("\n".join(line.rstrip() for line in page.get().splitlines()))
+
+
+def table(*columns: str, left: int = 1) -> Table:
+    """An empty table with bold heads; the first `left` columns hold text, the others numbers."""
+    made = Table(box=None, padding=(0, 2, 0, 2), header_style="bold", pad_edge=False, show_header=any(columns))
+    for index, column in enumerate(columns):
+        made.add_column(column, justify="left" if index < left else "right", no_wrap=index < left)
+    return made
 
 
 def complain(line: str) -> None:

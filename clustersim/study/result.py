@@ -1,13 +1,23 @@
 """What the replications of one scenario come to, gathered one at a time."""
 
+import json
 from collections import Counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from clustersim.history import Outcome
 from clustersim.run import Figure, Run
 from clustersim.scenario import Scenario
 from clustersim.study.provenance import provenance
-from clustersim.study.replicate import figures
+from clustersim.study.replicate import Spread, figures
+
+
+class Unfinished(NamedTuple):
+    """A replication that did not come to its end."""
+
+    replication: int
+    outcome: Outcome
+    reason: str
+    wall_ns: int
 
 
 class Result:
@@ -18,8 +28,7 @@ class Result:
         self.seed = seed
         self.summaries: list[dict[str, Figure]] = []
         self.times_h: list[dict[str, float]] = []
-        self.outcomes: Counter[Outcome] = Counter()
-        """Replications by how they ended."""
+        self.unfinished: list[Unfinished] = []
         self.all_by_identity = True
         """Whether every replication was counted sample by sample."""
         self._samples: Counter[tuple[int, int]] = Counter()
@@ -28,7 +37,9 @@ class Result:
         """Take in a finished replication."""
         self.summaries.append(run.summary())
         self.times_h.append(run.time_h)
-        self.outcomes[run.history.outcome] += 1
+        history = run.history
+        if history.outcome != "done":
+            self.unfinished.append(Unfinished(run.replication, history.outcome, history.reason, history.wall_ns))
         self.all_by_identity &= run.exact == "identity"
         planned, seen, samples = (column.tolist() for column in run.account.table)
         self._samples.update(dict(zip(zip(planned, seen, strict=True), samples, strict=True)))
@@ -47,6 +58,16 @@ class Result:
             for (planned, seen), samples in sorted(self._samples.items())
         ]
 
+    @property
+    def spreads(self) -> dict[str, Spread | None]:
+        """The spread of each figure of the summary; for two or more replications."""
+        return figures(self.summaries)
+
+    @property
+    def times_spread_h(self) -> dict[str, Spread | None]:
+        """The spread of each time bucket, in hours; for two or more replications."""
+        return figures(self.times_h)
+
     def as_json(self) -> dict[str, Any]:
         """The result in JSON values: plain figures for one replication, the spread of each for several."""
         several = self.replications > 1
@@ -54,8 +75,16 @@ class Result:
             "scenario": self.scenario.name,
             "seed": self.seed,
             "replications": self.replications,
-            "summary": figures(self.summaries) if several else self.summaries[0],
-            "time_h": figures(self.times_h) if several else self.times_h[0],
+            "summary": self.spreads if several else self.summaries[0],
+            "time_h": self.times_spread_h if several else self.times_h[0],
             "ledger": self.ledger,
             "provenance": provenance(self.scenario, self.seed, self.replications),
         }
+
+    def text(self) -> str:
+        """`as_json` as JSON text; the same scenario, seed and machine give the same bytes.
+
+        Raises:
+            ValueError: a figure is NaN or infinite, which JSON does not know.
+        """
+        return json.dumps(self.as_json(), indent=2, ensure_ascii=False, allow_nan=False)

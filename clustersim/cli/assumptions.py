@@ -1,0 +1,74 @@
+"""What a result rests on, in a few lines: the assumptions that matter most."""
+
+from rich.table import Table
+
+from clustersim.cli.output import table
+from clustersim.cli.words import count, duration, plural
+from clustersim.forecast import Forecast
+from clustersim.scenario import Scenario
+
+_POLICIES = {
+    "spare": "lost nodes are replaced by spares, then waited for",
+    "wait": "lost nodes are waited for",
+    "shrink": "goes on with the replicas that remain",
+}
+
+
+def assumptions(scenario: Scenario, forecast: Forecast) -> Table:
+    """Two columns: what is assumed of, and what."""
+    rows = table("", "", left=2)
+    rows.columns[1].no_wrap = False
+    for subject, text in (
+        ("machine", _machine(scenario, forecast)),
+        ("step", _step(forecast)),
+        ("failures", _failures(forecast)),
+        ("checkpoint", _checkpoint(scenario, forecast)),
+        ("recovery", f"{_POLICIES[scenario.recovery.policy]}; {_restart(forecast)}"),
+        ("reading", _reading(scenario)),
+    ):
+        rows.add_row(subject, text)
+    return rows
+
+
+def _machine(scenario: Scenario, forecast: Forecast) -> str:
+    cluster = scenario.cluster
+    nodes = f"{plural(cluster.nodes, 'node')} with {plural(cluster.gpus_per_node, 'GPU')} each"
+    spares = plural(cluster.spares, "spare") if cluster.spares else "no spares"
+    slots = "" if cluster.repair_slots is None else f", {plural(cluster.repair_slots, 'repair slot')}"
+    return f"{nodes}, {spares}{slots}; {plural(forecast.data_parallel, 'replica')}"
+
+
+def _step(forecast: Forecast) -> str:
+    step = f"{duration(forecast.step_s)} for {plural(forecast.global_batch, 'sample')}"
+    return f"{step}; an epoch of {count(forecast.samples)} samples takes {count(forecast.epoch_steps)} steps"
+
+
+def _failures(forecast: Forecast) -> str:
+    said = []
+    if forecast.interruption_mean_h is not None:
+        causes = plural(len(forecast.causes), "cause")
+        every = duration(3600 * forecast.interruption_mean_h)
+        said.append(f"{count(forecast.failures_per_day)} a day from {causes}, one every {every}, at full layout")
+    if forecast.scripted_failures:
+        said.append(f"{count(forecast.scripted_failures)} scripted")
+    return "; ".join(said) or "none"
+
+
+def _checkpoint(scenario: Scenario, forecast: Forecast) -> str:
+    checkpoint = scenario.checkpoint
+    every = f"every {plural(forecast.interval_steps, 'step')} ({duration(forecast.interval_s)} of training)"
+    by = f" by {str(checkpoint.every).capitalize()}'s formula" if checkpoint.every.by in ("young", "daly") else ""
+    stall, write = duration(forecast.save_s), duration(checkpoint.write / 1e9)
+    return f"{every}{by}; training stands still for {stall}, and the save is durable {write} later"
+
+
+def _restart(forecast: Forecast) -> str:
+    return f"detection, start-up and load take {duration(forecast.restart_s)} on average"
+
+
+def _reading(scenario: Scenario) -> str:
+    loader = scenario.loader
+    name = f"loader {loader.preset}" if loader.preset else "a loader of its own"
+    lasts = "" if loader.reshuffle_lasts is None else f" (new order lasts: {loader.reshuffle_lasts})"
+    parts = f"a checkpoint saves {loader.saves}, a restart comes back: {loader.comes_back}{lasts}"
+    return f"order {scenario.data.order}; {name}: {parts}"

@@ -1,0 +1,195 @@
+"""The result of a run for people: the answer first, then what it rests on, then the figures."""
+
+from collections.abc import Callable
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from clustersim.cli.assumptions import assumptions
+from clustersim.cli.output import table
+from clustersim.cli.words import count, duration, plural, share, size
+from clustersim.forecast import forecast
+from clustersim.run import Figure
+from clustersim.study.replicate import Spread
+from clustersim.study.result import Result
+
+_LEDGER_ROWS = 12
+_Words = Callable[[float], str]
+
+
+def _hours(value: float) -> str:
+    return duration(3600 * value)
+
+
+# Each figure's words and unit, in the order in which they are shown; figures that are not here are shown by their name.
+_FIGURES: dict[str, tuple[str, _Words]] = {
+    "planned_views": ("planned views", count),
+    "lineage_views": ("views of the final model", count),
+    "extra_views": ("extra views", count),
+    "missing_views": ("missing views", count),
+    "never_seen_samples": ("samples planned and never seen", count),
+    "extra_views_ideal": ("extra views against whole epochs", count),
+    "missing_views_ideal": ("missing views against whole epochs", count),
+    "extra_documents": ("extra documents", count),
+    "missing_documents": ("missing documents", count),
+    "extra_tokens": ("extra tokens", count),
+    "missing_tokens": ("missing tokens", count),
+    "identical_steps_share": ("steps with the planned batch", share),
+    "discarded_views": ("views in steps rolled back", count),
+    "steps": ("steps of the final model", count),
+    "rolled_back_steps": ("steps rolled back", count),
+    "interruptions": ("interruptions", count),
+    "failures": ("failures, spares' included", count),
+    "restarts": ("restarts", count),
+    "checkpoints": ("durable checkpoints", count),
+    "data_parallel_min": ("fewest replicas", count),
+    "wall_h": ("wall time", _hours),
+    "ettr": ("useful share of it (ETTR)", share),
+    "gpu_hours": ("GPU hours held", count),
+    "node_days": ("node-days held", count),
+    "step_s": ("step at full degree", duration),
+    "feed_tokens_per_s": ("tokens a second", count),
+    "feed_bytes_per_s": ("bytes a second", size),
+}
+
+
+def run_page(result: Result) -> list[RenderableType]:
+    """The parts of the page, from top to bottom."""
+    several = result.replications > 1
+    spreads = result.spreads if several else None
+    head = f"{result.scenario.name} (seed {result.seed}, {plural(result.replications, 'replication')})"
+    ideal_alike = all(
+        row[f"{kind}_views"] == row[f"{kind}_views_ideal"] for row in result.summaries for kind in ("extra", "missing")
+    )
+    return [
+        Text(head, style="bold"),
+        "",
+        *_answer(result),
+        "",
+        Text("What is assumed", style="bold"),
+        assumptions(result.scenario, forecast(result.scenario)),
+        "",
+        _figures(result.summaries[0], spreads, hidden_ideal=ideal_alike),
+        "",
+        _times(result),
+        "",
+        *_ledger(result),
+        "",
+        _exactness(result),
+    ]
+
+
+def _answer(result: Result) -> list[str]:
+    """The answer in a sentence or two, with an interval around each figure where there are several replications."""
+    said = _in_words(result)
+    totals = {name: sum(row[name] or 0 for row in result.summaries) for name in result.summaries[0]}
+    if not totals["extra_views"] and not totals["missing_views"]:
+        data = "The final model saw exactly what it would have seen without failures: nothing twice, nothing missed."
+    else:
+        # Views beyond the plan push as many others out, where a run ends after its steps or its time.
+        alike = all(row["extra_views"] == row["missing_views"] for row in result.summaries)
+        data = (
+            f"The final model saw {said('extra_views')} views more than planned, "
+            f"{share(totals['extra_views'] / totals['planned_views'])} of the plan, "
+            f"and missed {'as many' if alike else said('missing_views')}; "
+            f"{said('never_seen_samples')} samples that were planned it never saw."
+        )
+    clock = (
+        f"Of {said('wall_h')} it trained usefully for {said('ettr')}: "
+        f"{said('interruptions')} interruptions, {said('rolled_back_steps')} steps rolled back."
+    )
+    several = "In brackets: 95 % intervals of the means." if result.replications > 1 else None
+    return [line for line in (data, clock, several) if line]
+
+
+def _in_words(result: Result) -> Callable[[str], str]:
+    """How a figure is said within a sentence: the number, or the mean with its 95 % interval."""
+    if result.replications == 1:
+        return lambda name: _FIGURES[name][1](result.summaries[0][name] or 0)
+    spreads = result.spreads
+
+    def said(name: str) -> str:
+        spread, words = spreads[name], _FIGURES[name][1]
+        # The figures of the answer are never None.
+        assert spread is not None
+        mean, low, high = (words(spread[part]) for part in ("mean", "ci95_low", "ci95_high"))
+        return mean if low == high else f"{mean} [{low} to {high}]"
+
+    return said
+
+
+def _figures(first: dict[str, Figure], spreads: dict[str, Spread | None] | None, hidden_ideal: bool) -> Table:
+    """One row a figure; those that the scenario does not give are left out."""
+    head = ("Figures", "") if spreads is None else ("Figures", "mean", "95 % interval of it", "P5", "P50", "P95")
+    rows = table(*head)
+    for name in [*_FIGURES, *(name for name in first if name not in _FIGURES)]:
+        value = first.get(name)
+        if value is None or (hidden_ideal and name.endswith("_ideal")):
+            continue
+        label, words = _FIGURES.get(name, (name, count))
+        spread = None if spreads is None else spreads[name]
+        rows.add_row(label, *([words(value)] if spread is None else _spread(spread, words)))
+    return rows
+
+
+def _spread(spread: Spread, words: _Words) -> list[str]:
+    if spread["ci95_low"] == spread["ci95_high"]:
+        return [words(spread["mean"])]  # the same in all of them
+    interval = f"{words(spread['ci95_low'])} to {words(spread['ci95_high'])}"
+    return [words(spread["mean"]), interval, *(words(spread[name]) for name in ("p05", "p50", "p95"))]
+
+
+def _times(result: Result) -> Table:
+    """Where the wall time went; means over replications."""
+    several = result.replications > 1
+    rows = table("Where the time went", "mean" if several else "", "share", *(("P5", "P95") if several else ()))
+    spreads = result.times_spread_h if several else {}
+    means = {name: sum(row[name] for row in result.times_h) / result.replications for name in result.times_h[0]}
+    wall = sum(means.values())
+    for name, hours in means.items():
+        if hours:
+            spread = spreads.get(name)
+            quantiles = [] if spread is None else [_hours(spread["p05"]), _hours(spread["p95"])]
+            rows.add_row(name.replace("_", " "), _hours(hours), share(hours / wall), *quantiles)
+    return rows
+
+
+def _ledger(result: Result) -> list[RenderableType]:
+    """The most frequent rows of the ledger, and a word about the others."""
+    several = result.replications > 1
+    ledger = result.ledger
+    total = sum(row["samples"] for row in ledger)
+    frequent = sorted(ledger, key=lambda row: -row["samples"])[:_LEDGER_ROWS]
+    rows = table("planned", "seen", "samples, mean" if several else "samples", "share", "", left=0)
+    rows.columns[-1].justify = "left"
+    for row in ledger:
+        if row in frequent:
+            rows.add_row(
+                *(count(row[name]) for name in ("planned", "seen", "samples")),
+                share(row["samples"] / total),
+                _fate(int(row["planned"]), int(row["seen"])),
+            )
+    parts: list[RenderableType] = [Text("Ledger: samples by how often they were planned and seen", style="bold"), rows]
+    left_out = len(ledger) - len(frequent)
+    if left_out:
+        samples = count(total - sum(row["samples"] for row in frequent))
+        parts.append(f"{plural(left_out, 'rarer row')} with {samples} samples left out; --json has them all.")
+    return parts
+
+
+def _fate(planned: int, seen: int) -> str:
+    if seen == planned:
+        return "as planned"
+    if seen == 0:
+        return "never seen"
+    return f"{seen - planned} more" if seen > planned else f"{planned - seen} fewer"
+
+
+def _exactness(result: Result) -> str:
+    if result.all_by_identity:
+        return "The counts are exact for the orders of this seed."
+    return (
+        "The counts are a draw from the law of the shuffled orders: too many samples to go through one by one, "
+        "so a sample's own count may differ (`clustersim sample`)."
+    )

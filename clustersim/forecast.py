@@ -1,0 +1,183 @@
+"""What can be known of a scenario before any simulation: sizes, expected failures, repairs, intervals and feed."""
+
+import math
+from dataclasses import dataclass
+
+from clustersim.scenario import Scenario
+from clustersim.scenario.failures import Scripted, Stochastic
+from clustersim.theory import daly, first_order_ettr, young
+from clustersim.training.compile import job_plan, law_of
+from clustersim.training.leg import LegClock
+
+_SECOND_NS = 10**9
+_HOUR_NS = 3600 * _SECOND_NS
+_DAY_NS = 24 * _HOUR_NS
+# Spares run short often enough to be worth a word.
+_SHORT_OFTEN = 0.05
+
+
+@dataclass(frozen=True)
+class CauseForecast:
+    """What one random cause does, at full layout."""
+
+    cause: str
+    failures_per_day: float
+    """Of the nodes of the job, or of the job."""
+    detection_s: float
+    """Mean."""
+    repair_h: float | None
+    """Mean; None if the failure takes no node."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Expectations in closed form; None where the scenario does not say enough, or no random failure is stated.
+
+    Rates are means over a long time: a law that ages has the same mean and another beginning.
+    """
+
+    gpus: int
+    data_parallel: int
+    step_s: float
+    global_batch: int
+    samples: int
+    """Of an epoch."""
+    epoch_steps: float
+    failure_free_steps: int
+    """Steps of the run without failures, with its saves."""
+    failure_free_h: float
+    failure_free_epochs: float
+    feed_tokens_per_s: float | None
+    feed_bytes_per_s: float | None
+
+    causes: tuple[CauseForecast, ...]
+    scripted_failures: int
+    failures_per_day: float
+    """Random failures that stop the job."""
+    interruption_mean_h: float | None
+    """Mean time between them, M."""
+
+    nodes_down: float
+    """Nodes in repair on average: rate of losing nodes (spares fail too) times mean repair; no wait for a slot."""
+    repair_slots: int | None
+    spares: int
+    spare_shortfall: float
+    """Probability that more nodes are down than there are spares: a Poisson law of mean `nodes_down`."""
+
+    save_s: float
+    """Training stands still this long at each save."""
+    restart_s: float
+    """Mean detection, start-up and load."""
+    interval_steps: int
+    interval_s: float
+    """Training between saves: whole steps."""
+    young_s: float | None
+    daly_s: float | None
+    ettr_first_order: float | None
+    """Without waits for nodes and for saves being written."""
+
+    warnings: tuple[str, ...]
+
+
+def forecast(scenario: Scenario) -> Forecast:
+    """The forecast of a scenario."""
+    sizes, model = scenario.sizes, scenario.model
+    step_ns = sizes.full_step_ns
+    clock = LegClock(step_ns, job_plan(scenario).saving(step_ns))
+    causes = tuple(_cause(scenario, failure) for failure in scenario.failures if isinstance(failure, Stochastic))
+    mean_ns = 1 / sizes.failures_per_ns if sizes.failures_per_ns else None
+    nodes_down = _nodes_down(scenario)
+    steps = sizes.steps if sizes.steps is not None else clock.at(sizes.limit_ns).steps
+    run_ns = clock.time_of(steps) if sizes.wall_ns is None else sizes.wall_ns
+    tokens = None if sizes.tokens_per_sample is None else sizes.batch * sizes.tokens_per_sample / (step_ns / _SECOND_NS)
+    restart_ns = _restart_ns(scenario, causes)
+    interval_ns, save_ns = clock.saving.every * step_ns, scenario.checkpoint.stall
+    return Forecast(
+        gpus=sizes.gpus,
+        data_parallel=sizes.data,
+        step_s=step_ns / _SECOND_NS,
+        global_batch=sizes.batch,
+        samples=sizes.samples,
+        epoch_steps=sizes.samples / sizes.batch,
+        failure_free_steps=steps,
+        failure_free_h=run_ns / _HOUR_NS,
+        failure_free_epochs=steps * sizes.batch / sizes.samples,
+        feed_tokens_per_s=tokens,
+        feed_bytes_per_s=None if tokens is None else tokens * model.bytes_per_token,
+        causes=causes,
+        scripted_failures=sum(
+            len(failure.at_steps or failure.at_times or ())
+            for failure in scenario.failures
+            if isinstance(failure, Scripted)
+        ),
+        failures_per_day=sizes.failures_per_ns * _DAY_NS,
+        interruption_mean_h=None if mean_ns is None else mean_ns / _HOUR_NS,
+        nodes_down=nodes_down,
+        repair_slots=scenario.cluster.repair_slots,
+        spares=scenario.cluster.spares,
+        spare_shortfall=_more_than(scenario.cluster.spares, nodes_down),
+        save_s=save_ns / _SECOND_NS,
+        restart_s=restart_ns / _SECOND_NS,
+        interval_steps=clock.saving.every,
+        interval_s=interval_ns / _SECOND_NS,
+        young_s=None if mean_ns is None else young(save_ns, mean_ns) / _SECOND_NS,
+        daly_s=None if mean_ns is None else daly(save_ns, mean_ns) / _SECOND_NS,
+        ettr_first_order=None if mean_ns is None else first_order_ettr(interval_ns, save_ns, mean_ns, restart_ns),
+        warnings=tuple(_warnings(scenario, nodes_down, interval_ns, mean_ns)),
+    )
+
+
+def _cause(scenario: Scenario, failure: Stochastic) -> CauseForecast:
+    nodes = scenario.cluster.nodes if failure.scope == "node" else 1
+    return CauseForecast(
+        cause=failure.cause,
+        failures_per_day=failure.failures_per_ns(scenario.cluster.gpus_per_node) * nodes * _DAY_NS,
+        detection_s=law_of(failure.detection).mean_ns / _SECOND_NS,
+        repair_h=None if failure.repair is None else law_of(failure.repair).mean_ns / _HOUR_NS,
+    )
+
+
+def _nodes_down(scenario: Scenario) -> float:
+    """Little's law: nodes lost a nanosecond times the mean of their repair. Only wall-clock ages run in spares."""
+    cluster = scenario.cluster
+    return math.fsum(
+        failure.failures_per_ns(cluster.gpus_per_node)
+        * (cluster.nodes + (cluster.spares if failure.ages == "wall" else 0))
+        * law_of(failure.repair).mean_ns
+        for failure in scenario.failures
+        if isinstance(failure, Stochastic) and failure.repair is not None
+    )
+
+
+def _restart_ns(scenario: Scenario, causes: tuple[CauseForecast, ...]) -> float:
+    """Mean detection, weighted by how often each cause strikes, and mean start-up and load."""
+    recovery = scenario.recovery
+    often = math.fsum(cause.failures_per_day for cause in causes)
+    detected_s = math.fsum(cause.failures_per_day * cause.detection_s for cause in causes) / often if often else 0.0
+    return detected_s * _SECOND_NS + law_of(recovery.start_up).mean_ns + law_of(recovery.load).mean_ns
+
+
+def _more_than(spares: int, mean: float) -> float:
+    """P(more than `spares`) under a Poisson law, exact for unlimited slots and whatever law of repair."""
+    from scipy.special import pdtrc
+
+    return float(pdtrc(spares, mean))
+
+
+def _warnings(scenario: Scenario, nodes_down: float, interval_ns: int, mean_ns: float | None) -> list[str]:
+    slots, spares = scenario.cluster.repair_slots, scenario.cluster.spares
+    warnings = []
+    if slots is not None and nodes_down > slots:
+        warnings.append(
+            f"repairs pile up: nodes break so often that {nodes_down:.3g} would be in repair at once, "
+            f"and there are {slots} repair slots"
+        )
+    short = _more_than(spares, nodes_down)
+    if short > _SHORT_OFTEN:
+        warnings.append(
+            f"spares run short: with {nodes_down:.3g} nodes in repair on average, "
+            f"more than the {spares} spares are down {short:.0%} of the time"
+        )
+    if mean_ns is not None and interval_ns > mean_ns:
+        warnings.append("the checkpoint interval is longer than the mean time between interruptions")
+    return warnings

@@ -1,0 +1,54 @@
+"""One sample in one run: how often it was planned and seen, and by which steps it was read."""
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from clustersim.account import story
+from clustersim.run import Run
+from clustersim.scenario import Scenario
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class SampleStory(NamedTuple):
+    """A sample's views, and all of its reads as `Run.sample` lists them."""
+
+    sample: int
+    planned: int
+    seen: int
+    reads: "pd.DataFrame"
+
+
+def story_of(run: Run, sample: int) -> SampleStory:
+    """The story of a sample.
+
+    Raises:
+        ValueError: there is no such sample, or it was read too often to be listed.
+    """
+    reads = run.sample(sample)
+    planned = len(story(run.order, run.planned_draws, sample).row)
+    return SampleStory(sample, planned, int((reads["fate"] == "kept").sum()), reads)
+
+
+def samples_of(scenario: Scenario, document: int) -> range:
+    """The samples that hold a document.
+
+    Where documents are packed they are taken as all of the mean length: document d is tokens [d t, (d + 1) t).
+
+    Raises:
+        ValueError: there is no such document, or it lies in the partial sample at the end, which is dropped.
+    """
+    data, samples = scenario.data, scenario.sizes.samples
+    if data.documents is None:
+        raise ValueError("the scenario counts samples, not documents")
+    if not 0 <= document < data.documents:
+        raise ValueError(f"no document {document}: they are numbered 0 to {data.documents - 1}")
+    if data.packing == "none":
+        return range(document, document + 1)
+    per_sample = Fraction(repr(data.tokens_per_document)) / (scenario.model.sequence_length or 1)
+    found = range(math.floor(document * per_sample), min(samples, math.ceil((document + 1) * per_sample)))
+    if not found:
+        raise ValueError(f"document {document} lies in the partial sample at the end, which is dropped")
+    return found
