@@ -18,7 +18,6 @@ def count_blocks(spaces: BlockSpaces, pieces: Pieces) -> tuple[Ints, Ints, Ints,
     """
     block_starts = spaces.block_starts
     blocks = len(block_starts) - 1
-    lengths = np.diff(block_starts)
     base_planned = np.full(blocks, pieces.planned)
     base_seen = np.full(blocks, pieces.seen)
     changes: list[tuple[Ints, Ints, Ints, Ints]] = []
@@ -26,8 +25,7 @@ def count_blocks(spaces: BlockSpaces, pieces: Pieces) -> tuple[Ints, Ints, Ints,
     for k, (low, high) in enumerate(pairwise(pieces.bounds.tolist())):
         start = pieces.start[low:high]
         planned, seen = pieces.piece_planned[low:high], pieces.piece_seen[low:high]
-        order = spaces.block_order(int(pieces.family[k]), int(pieces.epoch[k]))
-        begins = np.concatenate(([0], np.cumsum(lengths[order])))  # offset at which the i-th block read begins
+        order, begins = layout(spaces, int(pieces.family[k]), int(pieces.epoch[k]))
         first = np.searchsorted(begins[:-1], start)  # the first block that begins in the piece or after it
         led = np.diff(first, append=blocks)  # blocks that begin in the piece
         base_planned[order] += np.repeat(planned, led)
@@ -57,3 +55,9 @@ def count_blocks(spaces: BlockSpaces, pieces: Pieces) -> tuple[Ints, Ints, Ints,
         base_seen[block] + since_block_start(more_seen),
         np.diff(sample, append=pieces.size),
     )
+
+
+def layout(spaces: BlockSpaces, family: int, epoch: int) -> tuple[Ints, Ints]:
+    """The blocks in the order of an epoch, int64[K], and the offsets at which they begin, int64[K + 1] with N last."""
+    order = spaces.block_order(family, epoch)
+    return order, np.concatenate(([0], np.cumsum(np.diff(spaces.block_starts)[order])))

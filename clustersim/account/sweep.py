@@ -42,14 +42,8 @@ def sweep(size: int, planned: Draws, seen: Draws) -> Pieces:
     Raises:
         ValueError: a read leaves [0, N), or a row of several epochs does not read them whole.
     """
-    draws = Draws.concat((planned, seen))
+    draws, is_planned = both_sides(size, planned, seen)
     whole = (draws.start == 0) & (draws.stop == size)
-    if (draws.stop > size).any():
-        raise ValueError(f"a read stops at offset {int(draws.stop.max())}, and an epoch has {size} samples")
-    if (~whole & (draws.epochs > 1)).any():
-        raise ValueError("a row of several epochs must read them whole")
-
-    is_planned = np.arange(len(draws)) < len(planned)
     even_planned = sum(draws.epochs[whole & is_planned].tolist())
     even_seen = sum(draws.epochs[whole & ~is_planned].tolist())
 
@@ -98,6 +92,20 @@ def sweep(size: int, planned: Draws, seen: Draws) -> Pieces:
         depth_planned[kept],
         depth_seen[kept],
     )
+
+
+def both_sides(size: int, planned: Draws, seen: Draws) -> tuple[Draws, npt.NDArray[np.bool_]]:
+    """Planned and seen reads after each other, and which rows are planned.
+
+    Raises:
+        ValueError: a read leaves [0, N), or a row of several epochs does not read them whole.
+    """
+    draws = Draws.concat((planned, seen))
+    if (draws.stop > size).any():
+        raise ValueError(f"a read stops at offset {int(draws.stop.max())}, and an epoch has {size} samples")
+    if ((draws.epochs > 1) & ((draws.start > 0) | (draws.stop < size))).any():
+        raise ValueError("a row of several epochs must read them whole")
+    return draws, np.arange(len(draws)) < len(planned)
 
 
 def number_spaces(draws: Draws) -> tuple[Ints, Ints, Ints]:

@@ -1,0 +1,77 @@
+"""Reads cut at steps, so that what was read up to a step can be counted."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from clustersim.account.draws import Draws, Ints
+from clustersim.account.sweep import both_sides
+
+
+class Cuts(NamedTuple):
+    """Reads between one cut and the next: whole epochs as a number, the others one by one, sorted by cut and space."""
+
+    even_planned: Ints  # int64[cuts], whole epochs read since the cut before
+    even_seen: Ints  # int64[cuts]
+    cut: Ints  # int64[reads], the cut that the read comes before
+    family: Ints  # int64[reads]
+    epoch: Ints  # int64[reads]
+    start: Ints  # int64[reads]
+    stop: Ints  # int64[reads]
+    is_planned: npt.NDArray[np.bool_]  # [reads]
+
+
+def cut_reads(size: int, planned: Draws, seen: Draws, steps: Ints) -> Cuts:
+    """Cut reads so that no read and no epoch that counts as whole reaches over a cut.
+
+    Args:
+        size: N, the samples of an epoch.
+        planned: reads of the run without failures.
+        seen: reads of the lineage.
+        steps: int64[cuts], never falling; cut j comes before step `steps[j]`.
+
+    Raises:
+        ValueError: steps fall, a read comes after the last cut, or the reads are not sound.
+    """
+    draws, is_planned = both_sides(size, planned, seen)
+    if (np.diff(steps) < 0).any():
+        raise ValueError("the steps of the cuts must not fall")
+    length = draws.epochs * (draws.stop - draws.start)
+    last_step = draws.step + (draws.lead + length - 1) // draws.per_step
+    low = np.searchsorted(steps, draws.step, side="right")  # the first cut with some of the row before it
+    high = np.searchsorted(steps, last_step, side="right")  # the first cut with all of it before it
+    if (high == len(steps)).any():
+        raise ValueError(f"step {int(last_step.max())} is read, and the last cut is before {steps[-1:].tolist()}")
+
+    parts = high - low + 1
+    row = np.repeat(np.arange(len(draws)), parts)
+    nth = np.arange(len(row)) - np.repeat(np.cumsum(parts) - parts, parts)
+    cut = low[row] + nth
+    read = np.minimum((steps[cut] - draws.step[row]) * draws.per_step[row] - draws.lead[row], length[row])
+    before = np.where(nth == 0, 0, np.concatenate(([0], read))[: len(read)])
+    some = read > before
+    row, cut = row[some], cut[some]
+    # Offsets counted from the row's first epoch, so that epoch i lies in [i·N, (i + 1)·N).
+    begin, end = draws.start[row] + before[some], draws.start[row] + read[some]
+    first, last = begin // size, (end - 1) // size
+
+    even = np.maximum(last - first - 1, 0)
+    tail = last > first
+    pieces = [
+        (cut, row, first, begin - first * size, np.minimum(end - first * size, size)),
+        (cut[tail], row[tail], last[tail], np.zeros(tail.sum(), np.int64), (end - last * size)[tail]),
+    ]
+    piece_cut, piece_row, later, start, stop = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    whole = (start == 0) & (stop == size)
+    evens = np.zeros((2, len(steps)), np.int64)
+    np.add.at(evens, (is_planned[row].astype(np.int64), cut), even)
+    np.add.at(evens, (is_planned[piece_row[whole]].astype(np.int64), piece_cut[whole]), 1)
+
+    piece_cut, piece_row, later, start, stop = (column[~whole] for column in (piece_cut, piece_row, later, start, stop))
+    family, epoch = draws.family[piece_row], draws.epoch[piece_row] + later
+    order = np.lexsort((start, epoch, family, piece_cut))
+    columns = (piece_cut, family, epoch, start, stop, is_planned[piece_row])
+    return Cuts(evens[1], evens[0], *(column[order] for column in columns))

@@ -1,0 +1,135 @@
+"""Extra and missing views up to each of many steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from clustersim.account.blocks import layout
+from clustersim.account.cuts import Cuts, cut_reads
+from clustersim.account.draws import Draws, Ints
+from clustersim.account.overlay import overlay
+from clustersim.account.replay import replay
+from clustersim.account.spaces import BlockSpaces, Spaces, in_blocks
+from clustersim.account.sweep import sweep
+
+
+class Damage(NamedTuple):
+    """Damage before each step that was asked for; `exact` as in a ledger, for all of them together."""
+
+    extra: Ints  # int64[steps], views beyond the planned ones so far
+    missing: Ints  # int64[steps], planned views that did not happen so far
+    exact: Literal["identity", "distribution"]
+
+
+def damage(spaces: Spaces, planned: Draws, seen: Draws, steps: Ints, rng: np.random.Generator) -> Damage:
+    """What the reads before each step did, against the plan up to that step.
+
+    The last entry is the damage of `count(spaces, planned, seen, rng)` with an equal rng. Where the result is a draw
+    from the law of the permutations ("distribution"), each entry follows its exact law and each comes from the one
+    before by reads alone. Entries far apart may be a little more independent than under real permutations: what is
+    remembered of a sample's place is what it was read, not where between two reads of its past it stood.
+
+    Args:
+        spaces: the orders that were read.
+        planned: reads of the run without failures.
+        seen: reads of the lineage.
+        steps: int64[steps], never falling; entry j counts the reads in steps before `steps[j]`. The last step must
+            lie beyond every read.
+        rng: the stream of random numbers; it is left alone where the result is exact.
+
+    Raises:
+        ValueError: steps fall, a read comes after the last of them, or the reads are not sound.
+    """
+    cuts = cut_reads(spaces.size, planned, seen, steps)
+    if in_blocks(spaces):
+        return _damage_blocks(spaces, cuts)
+    pieces = sweep(spaces.size, planned, seen)
+    _, overlays = overlay(rng, pieces)
+    extra, missing, exact = replay(rng, pieces, overlays, cuts)
+    return Damage(extra, missing, "identity" if exact else "distribution")
+
+
+def damage_identity(spaces: Spaces, planned: Draws, seen: Draws, steps: Ints) -> Damage:
+    """`damage` from a count of each sample under the actual orders, for runs small enough to hold N integers.
+
+    Args:
+        spaces: the orders that were read.
+        planned: reads of the run without failures.
+        seen: reads of the lineage.
+        steps: int64[steps], as in `damage`.
+
+    Raises:
+        ValueError: as in `damage`.
+    """
+    cuts = cut_reads(spaces.size, planned, seen, steps)
+    surplus = np.zeros(spaces.size, np.int64)
+    extra, missing = np.zeros_like(steps), np.zeros_like(steps)
+    extra_now = balance = 0  # views beyond the planned ones; all views less all planned ones
+    for cut, reads in _by_cut(cuts):
+        shift = int(cuts.even_seen[cut] - cuts.even_planned[cut])
+        if shift:
+            surplus += shift
+            balance += shift * spaces.size
+            extra_now = int(np.maximum(surplus, 0).sum())
+        for read in reads:
+            family, epoch = int(cuts.family[read]), int(cuts.epoch[read])
+            samples = spaces.samples(family, epoch, int(cuts.start[read]), int(cuts.stop[read]))
+            before = surplus[samples]
+            if cuts.is_planned[read]:
+                extra_now -= int(np.count_nonzero(before > 0))
+                surplus[samples] = before - 1
+                balance -= len(samples)
+            else:
+                extra_now += int(np.count_nonzero(before >= 0))
+                surplus[samples] = before + 1
+                balance += len(samples)
+        extra[cut], missing[cut] = extra_now, extra_now - balance
+    return Damage(extra, missing, "identity")
+
+
+def _damage_blocks(spaces: BlockSpaces, cuts: Cuts) -> Damage:
+    """Damage under orders that permute blocks, on intervals of samples that no read divides."""
+
+    @lru_cache(maxsize=8)  # few epochs are being read at a time
+    def cached_layout(family: int, epoch: int) -> tuple[Ints, Ints]:
+        return layout(spaces, family, epoch)
+
+    block_starts = spaces.block_starts
+    divisions = [block_starts[:-1]]
+    for family, epoch, start, stop in zip(cuts.family, cuts.epoch, cuts.start, cuts.stop, strict=True):
+        order, begins = cached_layout(int(family), int(epoch))
+        ends = np.array([start, stop])
+        place = np.searchsorted(begins[:-1], ends, side="right") - 1
+        divisions.append(block_starts[order[place]] + ends - begins[place])
+    starts = np.unique(np.concatenate(divisions))
+    starts = starts[starts < spaces.size]
+    lengths = np.diff(starts, append=spaces.size)
+    block = np.searchsorted(block_starts, starts, side="right") - 1
+    into = starts - block_starts[block]
+
+    surplus = np.zeros_like(starts)
+    extra, missing = np.zeros_like(cuts.even_seen), np.zeros_like(cuts.even_seen)
+    begin_of = np.empty(len(block_starts) - 1, np.int64)  # the offset at which an epoch reads each block
+    for cut, reads in _by_cut(cuts):
+        surplus += cuts.even_seen[cut] - cuts.even_planned[cut]
+        for read in reads:
+            order, begins = cached_layout(int(cuts.family[read]), int(cuts.epoch[read]))
+            begin_of[order] = begins[:-1]
+            offset = begin_of[block] + into
+            inside = (cuts.start[read] <= offset) & (offset < cuts.stop[read])
+            surplus[inside] += -1 if cuts.is_planned[read] else 1
+        extra[cut] = (lengths * np.maximum(surplus, 0)).sum()
+        missing[cut] = (lengths * np.maximum(-surplus, 0)).sum()
+    return Damage(extra, missing, "identity")
+
+
+def _by_cut(cuts: Cuts) -> Iterator[tuple[int, range]]:
+    """Each cut with the reads before it."""
+    bounds: npt.NDArray[np.intp] = np.searchsorted(cuts.cut, np.arange(len(cuts.even_seen) + 1))
+    for cut in range(len(cuts.even_seen)):
+        yield cut, range(int(bounds[cut]), int(bounds[cut + 1]))
