@@ -2,7 +2,9 @@
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
+from clustersim.laws import NEVER, Constant, Law
 from clustersim.scenario import Scenario
 from clustersim.scenario.failures import Scripted, Stochastic
 from clustersim.theory import daly, first_order_ettr, young
@@ -12,6 +14,8 @@ from clustersim.training.leg import LegClock
 _SECOND_NS = 10**9
 _HOUR_NS = 3600 * _SECOND_NS
 _DAY_NS = 24 * _HOUR_NS
+# How a scenario's repair "never" is compiled.
+_FOR_GOOD = Constant(NEVER)
 # Spares run short often enough to be worth a word.
 _SHORT_OFTEN = 0.05
 
@@ -25,8 +29,9 @@ class CauseForecast:
     """Of the nodes of the job, or of the job."""
     detection_s: float
     """Mean."""
+    takes: Literal["node for repair", "node for good", "no node"]
     repair_h: float | None
-    """Mean; None if the failure takes no node."""
+    """Mean; None if nothing is repaired."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +63,13 @@ class Forecast:
     """Mean time between them, M."""
 
     nodes_down: float
-    """Nodes in repair on average: rate of losing nodes (spares fail too) times mean repair; no wait for a slot."""
+    """Nodes in repair on average: rate of losing them (spares fail too) times mean repair; no wait for a slot."""
+    nodes_lost: float
+    """Nodes that are lost for good by the end of a run without interruptions."""
     repair_slots: int | None
     spares: int
     spare_shortfall: float
-    """Probability that more nodes are down than there are spares: a Poisson law of mean `nodes_down`."""
+    """Probability that more nodes are down or lost by the end than there are spares: a Poisson law of their mean."""
 
     save_s: float
     """Training stands still this long at each save."""
@@ -86,10 +93,12 @@ def forecast(scenario: Scenario) -> Forecast:
     clock = LegClock(step_ns, job_plan(scenario).saving(step_ns))
     causes = tuple(_cause(scenario, failure) for failure in scenario.failures if isinstance(failure, Stochastic))
     mean_ns = 1 / sizes.failures_per_ns if sizes.failures_per_ns else None
-    nodes_down = _nodes_down(scenario)
+    nodes_down, lost_per_ns = _nodes_down(scenario), _nodes_lost_per_ns(scenario)
     steps = sizes.steps if sizes.steps is not None else clock.at(sizes.limit_ns).steps
     run_ns = clock.time_of(steps) if sizes.wall_ns is None else sizes.wall_ns
     tokens = None if sizes.tokens_per_sample is None else sizes.batch * sizes.tokens_per_sample / (step_ns / _SECOND_NS)
+    nodes_lost = lost_per_ns * run_ns
+    short = _more_than(scenario.cluster.spares, nodes_down + nodes_lost)
     restart_ns = _restart_ns(scenario, causes)
     interval_ns, save_ns = clock.saving.every * step_ns, scenario.checkpoint.stall
     return Forecast(
@@ -113,9 +122,10 @@ def forecast(scenario: Scenario) -> Forecast:
         failures_per_day=sizes.failures_per_ns * _DAY_NS,
         interruption_mean_h=None if mean_ns is None else mean_ns / _HOUR_NS,
         nodes_down=nodes_down,
+        nodes_lost=nodes_lost,
         repair_slots=scenario.cluster.repair_slots,
         spares=scenario.cluster.spares,
-        spare_shortfall=_more_than(scenario.cluster.spares, nodes_down),
+        spare_shortfall=short,
         save_s=save_ns / _SECOND_NS,
         restart_s=restart_ns / _SECOND_NS,
         interval_steps=clock.saving.every,
@@ -123,30 +133,46 @@ def forecast(scenario: Scenario) -> Forecast:
         young_s=None if mean_ns is None else young(save_ns, mean_ns) / _SECOND_NS,
         daly_s=None if mean_ns is None else daly(save_ns, mean_ns) / _SECOND_NS,
         ettr_first_order=None if mean_ns is None else first_order_ettr(interval_ns, save_ns, mean_ns, restart_ns),
-        warnings=tuple(_warnings(scenario, nodes_down, interval_ns, mean_ns)),
+        warnings=tuple(_warnings(scenario, nodes_down, nodes_lost, short, interval_ns, mean_ns)),
     )
 
 
 def _cause(scenario: Scenario, failure: Stochastic) -> CauseForecast:
     nodes = scenario.cluster.nodes if failure.scope == "node" else 1
+    repair = None if failure.repair is None else law_of(failure.repair)
+    takes: Literal["node for repair", "node for good", "no node"] = "node for repair"
+    if repair is None or repair == _FOR_GOOD:
+        takes, repair = "no node" if repair is None else "node for good", None
     return CauseForecast(
         cause=failure.cause,
         failures_per_day=failure.failures_per_ns(scenario.cluster.gpus_per_node) * nodes * _DAY_NS,
         detection_s=law_of(failure.detection).mean_ns / _SECOND_NS,
-        repair_h=None if failure.repair is None else law_of(failure.repair).mean_ns / _HOUR_NS,
+        takes=takes,
+        repair_h=None if repair is None else repair.mean_ns / _HOUR_NS,
     )
 
 
 def _nodes_down(scenario: Scenario) -> float:
-    """Little's law: nodes lost a nanosecond times the mean of their repair. Only wall-clock ages run in spares."""
+    """Little's law: nodes taken for repair a nanosecond, times the mean of their repair."""
+    return math.fsum(rate * repair.mean_ns for rate, repair in _takers(scenario) if repair != _FOR_GOOD)
+
+
+def _nodes_lost_per_ns(scenario: Scenario) -> float:
+    return math.fsum(rate for rate, repair in _takers(scenario) if repair == _FOR_GOOD)
+
+
+def _takers(scenario: Scenario) -> list[tuple[float, Law]]:
+    """Of each cause that takes nodes: how many a nanosecond, and for how long. Only wall-clock ages run in spares."""
     cluster = scenario.cluster
-    return math.fsum(
-        failure.failures_per_ns(cluster.gpus_per_node)
-        * (cluster.nodes + (cluster.spares if failure.ages == "wall" else 0))
-        * law_of(failure.repair).mean_ns
+    return [
+        (
+            failure.failures_per_ns(cluster.gpus_per_node)
+            * (cluster.nodes + (cluster.spares if failure.ages == "wall" else 0)),
+            law_of(failure.repair),
+        )
         for failure in scenario.failures
         if isinstance(failure, Stochastic) and failure.repair is not None
-    )
+    ]
 
 
 def _restart_ns(scenario: Scenario, causes: tuple[CauseForecast, ...]) -> float:
@@ -164,7 +190,9 @@ def _more_than(spares: int, mean: float) -> float:
     return float(pdtrc(spares, mean))
 
 
-def _warnings(scenario: Scenario, nodes_down: float, interval_ns: int, mean_ns: float | None) -> list[str]:
+def _warnings(
+    scenario: Scenario, nodes_down: float, nodes_lost: float, short: float, interval_ns: int, mean_ns: float | None
+) -> list[str]:
     slots, spares = scenario.cluster.repair_slots, scenario.cluster.spares
     warnings = []
     if slots is not None and nodes_down > slots:
@@ -172,11 +200,11 @@ def _warnings(scenario: Scenario, nodes_down: float, interval_ns: int, mean_ns: 
             f"repairs pile up: nodes break so often that {nodes_down:.3g} would be in repair at once, "
             f"and there are {slots} repair slots"
         )
-    short = _more_than(spares, nodes_down)
     if short > _SHORT_OFTEN:
+        lost = f" and {nodes_lost:.3g} lost for good by the end" if nodes_lost else ""
         warnings.append(
-            f"spares run short: with {nodes_down:.3g} nodes in repair on average, "
-            f"more than the {spares} spares are down {short:.0%} of the time"
+            f"spares run short: with {nodes_down:.3g} nodes in repair on average{lost}, "
+            f"more nodes are gone than the {spares} spares replace with probability {short:.0%}"
         )
     if mean_ns is not None and interval_ns > mean_ns:
         warnings.append("the checkpoint interval is longer than the mean time between interruptions")

@@ -33,9 +33,11 @@ def _expected(forecast: Forecast) -> Table:
         rows.add_row("tokens a second", count(forecast.feed_tokens_per_s))
         rows.add_row("bytes a second", size(forecast.feed_bytes_per_s))
     rows.add_row("nodes in repair, mean", f"{forecast.nodes_down:.3g}")
+    if forecast.nodes_lost:
+        rows.add_row("nodes lost for good by the end", f"{forecast.nodes_lost:.3g}")
     if forecast.repair_slots is not None:
         rows.add_row("repair slots in use, mean", share(forecast.nodes_down / forecast.repair_slots))
-    rows.add_row("more nodes down than spares", share(forecast.spare_shortfall))
+    rows.add_row("more nodes gone than spares", share(forecast.spare_shortfall))
     rows.add_row("checkpoint interval", duration(forecast.interval_s))
     for name, optimum_s in (("by Young's formula", forecast.young_s), ("by Daly's formula", forecast.daly_s)):
         if optimum_s:
@@ -47,9 +49,10 @@ def _expected(forecast: Forecast) -> Table:
 
 def _causes(forecast: Forecast) -> Table:
     """One row a random cause, the most frequent first."""
-    rows = table("Cause", "failures a day", "detection", "repair")
+    rows = table("Cause", "failures a day", "detection", "takes", "repair")
     for cause in sorted(forecast.causes, key=lambda cause: -cause.failures_per_day):
-        repair = "keeps its node" if cause.repair_h is None else duration(3600 * cause.repair_h)
-        rows.add_row(cause.cause, count(cause.failures_per_day), duration(cause.detection_s), repair)
+        repair = "" if cause.repair_h is None else duration(3600 * cause.repair_h)
+        often, detection = count(cause.failures_per_day), duration(cause.detection_s)
+        rows.add_row(cause.cause, often, detection, cause.takes.replace("node for repair", "node"), repair)
     rows.add_row("all", count(forecast.failures_per_day))
     return rows

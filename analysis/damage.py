@@ -1,0 +1,230 @@
+"""Data damage of a stored run: accumulated over time, by restart, by cause, and per failure and node-day.
+
+A view is one sample in one step of the final model. Extra views are those beyond the plan, missing views those of the
+plan that did not happen; both are counted up to a step, against the plan up to that step. So a restart may also take
+damage back, where what was seen too early falls due.
+
+`python -m analysis.damage DIR` prints the tables of a directory that `clustersim run --out DIR` left, and draws them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COUNTS = ("extra_views", "missing_views")
+"""The two kinds of damage, as columns."""
+
+
+class Stored(NamedTuple):
+    """The tables that this analysis reads; both have a column `replication`."""
+
+    damage: pd.DataFrame
+    """One row a restart: cause, interrupted_h, discarded_views; extra_views, missing_views to the end of its leg."""
+    summary: pd.DataFrame
+    """One row a replication: wall_h, interruptions, node_days, extra_views, missing_views, discarded_views."""
+
+
+def load(directory: Path) -> Stored:
+    """Read what a run left in a directory.
+
+    Raises:
+        FileNotFoundError: it holds no tables.
+    """
+    return Stored(*(pd.read_parquet(directory / name) for name in Stored._fields))
+
+
+def per_restart(stored: Stored) -> pd.DataFrame:
+    """The damage table with what each restart added to extra_views and missing_views; may be negative.
+
+    A column `until_h` is added: the end of the restart's leg, to which the counts hold.
+    """
+    damage = stored.damage.sort_values(["replication", "restart"], ignore_index=True)
+    by_replication = damage.groupby("replication")
+    wall_h = damage["replication"].map(stored.summary.set_index("replication")["wall_h"])
+    # Nothing is damaged before the first restart.
+    added = {name: damage[name] - by_replication[name].shift(fill_value=0) for name in COUNTS}
+    return damage.assign(until_h=by_replication["interrupted_h"].shift(-1).fillna(wall_h), **added)
+
+
+def accumulated(stored: Stored, points: int = 200) -> pd.DataFrame:
+    """Damage over time: time_h, and for extra and missing the mean and the 5 and 95 % quantiles over replications.
+
+    At each time a replication counts with the legs that it has ended by then, and after its end with all of them.
+
+    Args:
+        stored: the tables.
+        points: times from 0 to the end of the longest replication.
+    """
+    time_h = np.linspace(0.0, stored.summary["wall_h"].max(), points)
+    restarts = per_restart(stored)
+    frame = {"time_h": time_h}
+    for name in COUNTS:
+        # float64[replications, points]
+        totals = np.zeros((len(stored.summary), points))
+        for row, replication in enumerate(stored.summary["replication"]):
+            own = restarts[restarts["replication"] == replication]
+            ended = np.searchsorted(own["until_h"].to_numpy(), time_h, side="right")
+            totals[row] = np.concatenate([[0], own[name].cumsum().to_numpy()])[ended]
+        frame[f"{name}_mean"] = totals.mean(axis=0)
+        frame[f"{name}_p05"], frame[f"{name}_p95"] = np.quantile(totals, (0.05, 0.95), axis=0)
+    return pd.DataFrame(frame)
+
+
+def rate(stored: Stored) -> pd.DataFrame:
+    """Damage per interruption and per 1,000 node-days: views, per, rate, ci95_low, ci95_high.
+
+    The ratio of sums over replications, with its 95 % interval by linearisation and Student's t (Cochran, Sampling
+    Techniques, 1977, section 6.4); NaN bounds for one replication, a NaN rate where there was nothing to divide by.
+    """
+    summary = stored.summary
+    units = {"interruption": summary["interruptions"], "1,000 node-days": summary["node_days"] / 1000}
+    rows = [
+        (name, per, *_ratio(summary[name].to_numpy(float), unit.to_numpy(float)))
+        for name in (*COUNTS, "discarded_views")
+        for per, unit in units.items()
+    ]
+    return pd.DataFrame(rows, columns=["views", "per", "rate", "ci95_low", "ci95_high"])
+
+
+def _ratio(above: NDArray[np.float64], below: NDArray[np.float64]) -> tuple[float, float, float]:
+    from scipy.special import stdtrit
+
+    if not below.sum():
+        return np.nan, np.nan, np.nan
+    ratio, count = above.sum() / below.sum(), len(above)
+    if count == 1:
+        return ratio, np.nan, np.nan
+    spread = np.std(above - ratio * below, ddof=1) / (below.mean() * count**0.5)
+    half_width = stdtrit(count - 1, 0.975) * spread
+    return ratio, ratio - half_width, ratio + half_width
+
+
+def by_cause(stored: Stored) -> pd.DataFrame:
+    """What caused the restarts: cause; restarts, extra_views, missing_views, discarded_views, each the mean of a run.
+
+    The cause of most extra views comes first. A restart after several failures at once counts for the first of them.
+    """
+    restarts = per_restart(stored).assign(restarts=1)
+    sums = restarts.groupby("cause")[["restarts", *COUNTS, "discarded_views"]].sum() / len(stored.summary)
+    return sums.sort_values(["extra_views", "restarts"], ascending=False, kind="stable").reset_index()
+
+
+def figure(stored: Stored, title: str) -> Figure:
+    """Draw the damage over time, of each restart, and by cause; one colour for both kinds where they are equal."""
+    from matplotlib.figure import Figure
+
+    drawn = Figure(figsize=(13, 4.8), layout="constrained", dpi=110)
+    over_time, each, causes = drawn.subplots(1, 3, width_ratios=[1.25, 1, 1])
+    restarts = per_restart(stored)
+    alike = restarts["extra_views"].equals(restarts["missing_views"])
+    kinds = {"extra_views": "extra views, and as many missing"} if alike else _KINDS
+    _draw_accumulated(over_time, accumulated(stored), kinds, len(stored.summary))
+    _draw_each(each, restarts, kinds)
+    _draw_causes(causes, by_cause(stored), kinds)
+    drawn.legend(*over_time.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
+    drawn.suptitle(title, fontweight="bold")
+    return drawn
+
+
+_KINDS = {"extra_views": "extra views", "missing_views": "missing views"}
+# Told apart by people who see colours differently, and in grey.
+_COLORS = {"extra_views": "#e66100", "missing_views": "#1f4e9c"}
+_MOST_CAUSES = 12
+_LEAST_ROWS = 6
+
+
+def _unit(most: float) -> tuple[float, str]:
+    """What to divide views by for an axis, and what to call it."""
+    units = ((1e12, "trillions of views"), (1e9, "billions of views"), (1e6, "millions of views"))
+    return next((unit for unit in units if most >= unit[0]), (1.0, "views"))
+
+
+def _draw_accumulated(axes: Axes, frame: pd.DataFrame, kinds: dict[str, str], replications: int) -> None:
+    factor, unit = _unit(max(frame[f"{name}_p95"].max() for name in kinds))
+    days = frame["time_h"] / 24
+    for name, label in kinds.items():
+        axes.plot(days, frame[f"{name}_mean"] / factor, color=_COLORS[name], label=label)
+        if replications > 1:
+            band = frame[f"{name}_p05"] / factor, frame[f"{name}_p95"] / factor
+            axes.fill_between(days, *band, color=_COLORS[name], alpha=0.2, linewidth=0)
+    spread = "mean, band from P5 to P95" if replications > 1 else "one replication"
+    axes.set(title=f"Accumulated ({spread})", xlabel="days since the start", ylabel=unit)
+
+
+def _draw_each(axes: Axes, restarts: pd.DataFrame, kinds: dict[str, str]) -> None:
+    factor, unit = _unit(max((restarts[name].abs().max() for name in kinds), default=0))
+    days = restarts["interrupted_h"] / 24
+    for name in kinds:
+        axes.plot(days, restarts[name] / factor, ".", color=_COLORS[name], markersize=3, alpha=0.5)
+    axes.set(title="Added by each restart", xlabel="day of the interruption", ylabel=unit)
+
+
+def _draw_causes(axes: Axes, causes: pd.DataFrame, kinds: dict[str, str]) -> None:
+    shown = _with_others(causes)
+    factor, unit = _unit(max(shown[name].abs().max() for name in kinds))
+    rows = -np.arange(len(shown))
+    height = 0.8 / len(kinds)
+    for index, name in enumerate(kinds):
+        axes.barh(rows + 0.4 - height * (index + 0.5), shown[name] / factor, height, color=_COLORS[name])
+    labels = [f"{cause} ({restarts:.3g})" for cause, restarts in zip(shown["cause"], shown["restarts"], strict=True)]
+    axes.set_yticks(rows, labels)
+    axes.set_ylim(0.5 - max(len(shown), _LEAST_ROWS), 0.5)
+    axes.set(title="By cause, a run (and its restarts)", xlabel=unit)
+
+
+def _with_others(causes: pd.DataFrame) -> pd.DataFrame:
+    """The first causes, and one row for all that follow if there are more than fit."""
+    if len(causes) <= _MOST_CAUSES:
+        return causes
+    head, others = causes.head(_MOST_CAUSES - 1), causes.iloc[_MOST_CAUSES - 1 :]
+    row = {"cause": f"{len(others)} other causes", **others.drop(columns="cause").sum()}
+    return pd.concat([head, pd.DataFrame([row])], ignore_index=True)
+
+
+def _title(directory: Path) -> str:
+    """What the picture of a directory shows: the scenario and its loader, by run.json."""
+    result = json.loads((directory / "run.json").read_text("utf-8"))
+    loader = result["provenance"]["scenario"]["loader"].get("preset") or "its own"
+    count = result["replications"]
+    return f"{result['scenario']}: data damage, loader {loader}, {count} replication{'s' if count > 1 else ''}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the tables of a directory and draw them; 2 if it holds none or the picture cannot be written."""
+    parser = argparse.ArgumentParser(prog="python -m analysis.damage", description="Data damage of a stored run.")
+    parser.add_argument("directory", type=Path, help="what `clustersim run --out` left")
+    parser.add_argument("--out", type=Path, help="the picture, PNG or SVG (damage.png in the directory)")
+    given = parser.parse_args(arguments)
+    try:
+        stored, title = load(given.directory), _title(given.directory)
+    except FileNotFoundError:
+        print(f"{given.directory}: expected what `clustersim run --out` left, found no such tables", file=sys.stderr)
+        return 2
+    print(rate(stored).to_string(index=False, float_format="{:,.4g}".format))
+    print()
+    print(by_cause(stored).to_string(index=False, float_format="{:,.4g}".format))
+    picture = given.out or given.directory / "damage.png"
+    try:
+        figure(stored, title).savefig(picture)
+    except (OSError, ValueError) as error:  # no such directory, or a format that matplotlib does not know
+        print(f"{picture}: could not be written ({error})", file=sys.stderr)
+        return 2
+    print(f"wrote {picture}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
