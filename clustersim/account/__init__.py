@@ -1,6 +1,7 @@
 """Who saw what: from intervals that were read to a table of how many samples were planned and seen how often."""
 
 from clustersim.account.count import count
+from clustersim.account.damage import Damage, damage, damage_identity
 from clustersim.account.draws import Draws
 from clustersim.account.identity import Counts, count_identity
 from clustersim.account.ledger import ByCell, Ledger, Table
@@ -11,6 +12,7 @@ __all__ = [
     "BlockSpaces",
     "ByCell",
     "Counts",
+    "Damage",
     "Draws",
     "Ledger",
     "Spaces",
@@ -18,5 +20,7 @@ __all__ = [
     "Table",
     "count",
     "count_identity",
+    "damage",
+    "damage_identity",
     "story",
 ]

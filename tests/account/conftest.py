@@ -61,21 +61,28 @@ def make_draws(*rows, per_step=8):
     )
 
 
-def brute_counts(spaces, draws):
-    """How often each sample is read: a Counter over samples, filled one read at a time."""
-    counts = Counter()
-    for family, epoch, epochs, start, stop in zip(
-        *(getattr(draws, name).tolist() for name in ("family", "epoch", "epochs", "start", "stop")), strict=True
-    ):
-        for later in range(epochs):
-            for sample in spaces.order(family, epoch + later)[start:stop].tolist():
-                counts[sample] += 1
-    return counts
+def walk(spaces, draws):
+    """Every read in turn: (row, epoch, offset, step, sample), found by stepping through the draws one by one."""
+    for row in range(len(draws)):
+        family, first = int(draws.family[row]), int(draws.epoch[row])
+        step, lead = int(draws.step[row]), int(draws.lead[row])
+        for epoch in range(first, first + int(draws.epochs[row])):
+            order = spaces.order(family, epoch).tolist()
+            for offset in range(int(draws.start[row]), int(draws.stop[row])):
+                if lead == draws.per_step[row]:
+                    step, lead = step + 1, 0
+                yield row, epoch, offset, step, order[offset]
+                lead += 1
 
 
-def brute_table(spaces, planned, seen):
+def brute_counts(spaces, draws, before=None):
+    """How often each sample is read, in steps before a given one: a Counter over samples."""
+    return Counter(sample for *_, step, sample in walk(spaces, draws) if before is None or step < before)
+
+
+def brute_table(spaces, planned, seen, before=None):
     """The ledger as a Counter over (planned, seen)."""
-    in_plan, in_run = brute_counts(spaces, planned), brute_counts(spaces, seen)
+    in_plan, in_run = brute_counts(spaces, planned, before), brute_counts(spaces, seen, before)
     return Counter((in_plan[sample], in_run[sample]) for sample in range(spaces.size))
 
 
@@ -91,6 +98,7 @@ def account() -> SimpleNamespace:
         uniform=UniformSpaces,
         shards=lambda lengths, seed=0: ShardSpaces(sum(lengths), seed, tuple(lengths)),
         draws=make_draws,
+        walk=walk,
         counts=brute_counts,
         brute=brute_table,
         table=ledger_table,
