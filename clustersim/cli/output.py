@@ -27,10 +27,12 @@ def emit_json(value: object) -> None:
 def emit_page(*parts: RenderableType) -> None:
     """Print text and tables for people: as wide as the terminal, or in plain text where there is none."""
     # What a scenario says is shown as it is: no markup, no emoji, no colours guessed from it.
-    console = Console(markup=False, emoji=False, highlight=False, width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
+    terminal = sys.stdout.isatty()
+    console = Console(markup=False, emoji=False, highlight=False, width=None if terminal else _PLAIN_WIDTH)
     with console.capture() as page:
         for part in parts:
-            console.print(part)
+            # A sentence stays on its line where the next reader may be grep.
+            console.print(part, soft_wrap=isinstance(part, str) and not terminal)
     emit("\n".join(line.rstrip() for line in page.get().splitlines()))
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from clustersim.study.replicate import figures
+from clustersim import load_scenario, simulate
+from clustersim.study.replicate import figures, replicate
 
 
 def test_spread_is_students_interval_and_linear_quantiles():
@@ -19,3 +20,9 @@ def test_spread_is_students_interval_and_linear_quantiles():
 
 def test_a_figure_that_the_scenario_does_not_give_stays_none():
     assert figures([{"x": None, "y": 1}, {"x": None, "y": 1}])["x"] is None
+
+
+def test_replication_17_alone_is_replication_17_of_20():
+    scenario = load_scenario("small", {"loader.preset": "reshuffle"})
+    of_many = list(replicate(scenario, 20, seed=8))[17]
+    assert of_many.summary() == simulate(scenario, 17, seed=8).summary()

@@ -1,0 +1,130 @@
+"""The analysis of stored damage, on tables small enough to work out by hand, and on a stored run."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis import damage
+from analysis.damage import Stored
+from clustersim.cli.main import main as clustersim
+
+
+@pytest.fixture
+def stored():
+    """Three replications: two restarts, one, none."""
+    restarts = pd.DataFrame(
+        {
+            "replication": [1, 0, 0],
+            "restart": [1, 2, 1],
+            "cause": ["GPU", "host", "GPU"],
+            "interrupted_h": [50.0, 30.0, 10.0],
+            "discarded_views": [5, 7, 9],
+            "extra_views": [12, 60, 100],
+            "missing_views": [12, 50, 80],
+        }
+    )
+    summary = pd.DataFrame(
+        {
+            "replication": [0, 1, 2],
+            "wall_h": [100.0, 100.0, 80.0],
+            "interruptions": [3, 1, 0],
+            "node_days": [400.0, 400.0, 320.0],
+            "extra_views": [60, 12, 0],
+            "missing_views": [50, 12, 0],
+            "discarded_views": [16, 5, 0],
+        }
+    )
+    return Stored(restarts, summary)
+
+
+def test_each_restart_is_charged_with_what_it_added(stored):
+    restarts = damage.per_restart(stored)
+    assert restarts["extra_views"].tolist() == [100, -40, 12]
+    assert restarts["missing_views"].tolist() == [80, -30, 12]
+    assert restarts["until_h"].tolist() == [30, 100, 100]
+
+
+def test_damage_accumulates_as_legs_end(stored):
+    frame = damage.accumulated(stored, points=101).set_index("time_h")
+    assert frame.loc[29, "extra_views_mean"] == 0
+    assert frame.loc[30, "extra_views_mean"] == pytest.approx(100 / 3)
+    assert frame.loc[30, "extra_views_p95"] == pytest.approx(90)
+    assert frame.loc[99, "missing_views_mean"] == pytest.approx(80 / 3)
+    assert frame.loc[100, "extra_views_mean"] == pytest.approx((60 + 12) / 3)
+
+
+def test_rates_are_ratios_of_sums(stored):
+    rates = damage.rate(stored).set_index(["views", "per"])
+    assert rates.loc[("extra_views", "interruption"), "rate"] == 72 / 4
+    assert rates.loc[("missing_views", "1,000 node-days"), "rate"] == pytest.approx(62 / 1.12)
+    assert rates.loc[("extra_views", "interruption"), "ci95_low"] < 18
+
+
+def test_the_interval_of_a_rate_covers_it_nineteen_times_in_twenty():
+    rng = np.random.default_rng(3)
+    studies, covered = 1000, 0
+    for _ in range(studies):
+        interruptions = rng.poisson(50, size=30)
+        views = rng.poisson(20 * interruptions)
+        counts = dict.fromkeys(("extra_views", "missing_views", "discarded_views"), views)
+        summary = pd.DataFrame({"interruptions": interruptions, "node_days": 1.0, **counts})
+        row = damage.rate(Stored(pd.DataFrame(), summary)).iloc[0]
+        covered += row["ci95_low"] <= 20 <= row["ci95_high"]
+    assert abs(covered / studies - 0.95) < 3 * (0.95 * 0.05 / studies) ** 0.5
+
+
+def test_causes_are_means_of_a_run(stored):
+    causes = damage.by_cause(stored).set_index("cause")
+    assert causes.index.tolist() == ["GPU", "host"]
+    assert causes.loc["GPU"].tolist() == pytest.approx([2 / 3, 112 / 3, 92 / 3, 14 / 3])
+
+
+def test_a_stored_run_adds_up(tmp_path, capsys):
+    out = tmp_path / "small"
+    arguments = ["run", "small", "--set", "loader.preset=reshuffle", "--replications", "4", "--out", str(out), "--json"]
+    assert clustersim(arguments) == 0
+    result = json.loads(capsys.readouterr().out)
+    stored = damage.load(out)
+    mean = result["summary"]["extra_views"]["mean"]
+    assert damage.per_restart(stored)["extra_views"].sum() / 4 == pytest.approx(mean)
+    assert damage.by_cause(stored)["extra_views"].sum() == pytest.approx(mean)
+    assert damage.accumulated(stored)["extra_views_mean"].iloc[-1] == pytest.approx(mean)
+    assert damage.main([str(out)]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == f"wrote {out / 'damage.png'}\n"
+    assert "software" in printed.out
+    assert (out / "damage.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_run_without_restarts_is_drawn_too(tmp_path, capsys):
+    out = tmp_path / "small"
+    assert clustersim(["run", "small", "--set", "failures=[]", "--out", str(out)]) == 0
+    assert damage.main([str(out), "--out", str(tmp_path / "none.svg")]) == 0
+    assert "<svg" in (tmp_path / "none.svg").read_text()
+
+
+def test_what_cannot_be_read_or_written_is_one_line(tmp_path, stored, monkeypatch, capsys):
+    assert damage.main([str(tmp_path / "nowhere")]) == 2
+    monkeypatch.setattr(damage, "load", lambda directory: stored)
+    monkeypatch.setattr(damage, "_title", lambda directory: "title")
+    assert damage.main([str(tmp_path), "--out", str(tmp_path / "picture.xyz")]) == 2
+    assert damage.main([str(tmp_path), "--out", str(tmp_path / "no" / "such.png")]) == 2
+    assert capsys.readouterr().err.count("\n") == 3
+
+
+def test_both_kinds_are_drawn_where_they_differ(stored):
+    over_time, each, causes = damage.figure(stored, "title").axes
+    assert [line.get_label() for line in over_time.lines] == ["extra views", "missing views"]
+    assert [len(line.get_xdata()) for line in each.lines] == [3, 3]
+    assert [label.get_text() for label in causes.get_yticklabels()] == ["GPU (0.667)", "host (0.333)"]
+
+
+def test_causes_beyond_the_twelfth_share_a_bar(stored):
+    names = [f"cause {number}" for number in range(20)]
+    restarts = pd.concat([stored.damage.iloc[[0]]] * 20).assign(restart=range(1, 21), cause=names)
+    causes = damage.figure(Stored(restarts, stored.summary), "title").axes[2]
+    labels = [label.get_text() for label in causes.get_yticklabels()]
+    assert len(labels) == 12
+    assert labels[-1] == "9 other causes (3)"

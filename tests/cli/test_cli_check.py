@@ -1,0 +1,45 @@
+"""`clustersim check` and `clustersim schema`."""
+
+import json
+
+from clustersim import load_scenario
+from clustersim.forecast import forecast
+from clustersim.scenario import json_schema
+
+
+def test_a_sound_scenario_is_told(clustersim):
+    code, out, err = clustersim("check", "llama3-405b")
+    assert (code, err) == (0, "")
+    assert out.startswith("Llama 3 405B, 54 days on 16,384 H100s: the scenario is sound.\n")
+    assert "8.63 a day from 19 causes, one every 2.78 h" in out
+    assert "Warning" not in out
+
+
+def test_json_is_the_forecast(clustersim):
+    _, out, _ = clustersim("check", "small", "--json")
+    told, expected = json.loads(out), forecast(load_scenario("small"))
+    assert told["ettr_first_order"] == expected.ettr_first_order
+    assert told["causes"][1]["cause"] == "host"
+    assert told["warnings"] == []
+
+
+def test_warnings_come_first(clustersim):
+    _, out, _ = clustersim("check", "small", "--set", "cluster.repair_slots=1", "--set", "failures.1.repair=20 d")
+    assert out.splitlines()[2].startswith("Warning: repairs pile up: ")
+
+
+def test_resolved_reads_back_as_the_same_scenario(clustersim):
+    _, out, _ = clustersim("check", "small", "--set", "loader.preset=epoch", "--resolved")
+    assert load_scenario(json.loads(out)) == load_scenario("small", {"loader.preset": "epoch"})
+
+
+def test_a_wrong_scenario_is_one_line(clustersim):
+    code, out, err = clustersim("check", "small", "--set", "checkpoint.every=20")
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+
+
+def test_schema_is_the_shipped_one(clustersim):
+    code, out, _ = clustersim("schema")
+    assert code == 0
+    assert json.loads(out) == json_schema()
