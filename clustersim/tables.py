@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from clustersim import streams
-from clustersim.account import Draws, story
-from clustersim.loaders.follow import plan
-from clustersim.loaders.parts import Stretch
+from clustersim.account import damage as damage_by_interval
+from clustersim.account import damage_identity, story
 
 if TYPE_CHECKING:
     from clustersim.run import Run
@@ -106,19 +105,15 @@ def damage(run: Run) -> pd.DataFrame:
     step_restarted_from; data_before, data_after (degree); discarded_views; lineage_views, extra_views, missing_views
     (so far).
     """
-    from clustersim.account import damage_by_identity, damage_by_interval
-
     rows = run.history.legs
-    reached = [min(stop, run.planned_steps) for stop in np.maximum.accumulate([leg.kept for leg in rows]).tolist()]
-    planned = _by_leg(run, plan(run.loader, [*reached[:-1], run.planned_steps]))
-    seen = _by_leg(run, run.reads.kept)
+    ends = np.maximum.accumulate([leg.kept for leg in rows])
+    ends[-1] = max(ends[-1], run.planned_steps)
     if run.by_identity:
-        extra, missing = damage_by_identity(run.order, planned, seen)
+        so_far = damage_identity(run.order, run.planned_draws, run.seen_draws, ends)
     else:
         rng = streams.generator(run.seed, run.replication, "account")
-        extra, missing = damage_by_interval(run.order, planned, seen, rng)
+        so_far = damage_by_interval(run.order, run.planned_draws, run.seen_draws, ends, rng)
     before, after = rows[:-1], rows[1:]
-    views = np.cumsum([draws.views() for draws in seen])
     return pd.DataFrame(
         {
             "restart": [leg.leg for leg in after],
@@ -132,14 +127,8 @@ def damage(run: Run) -> pd.DataFrame:
             "discarded_views": [
                 (last.stop - leg.start) * run.loader.batch for last, leg in zip(before, after, strict=True)
             ],
-            "lineage_views": views[1:],
-            "extra_views": extra[1:],
-            "missing_views": missing[1:],
+            "lineage_views": [leg.kept * run.loader.batch for leg in after],
+            "extra_views": so_far.extra[1:],
+            "missing_views": so_far.missing[1:],
         }
     )
-
-
-def _by_leg(run: Run, stretches: list[Stretch]) -> list[Draws]:
-    """The draws of each stretch by itself."""
-    draws, owner = run.loader.draws(stretches)
-    return [draws.select(owner == index) for index in range(len(stretches))]

@@ -2,9 +2,10 @@
 
 import numpy as np
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from worlds import check_history, run_checked, scenarios
 
-from clustersim import order_for, simulate
+from clustersim import load_scenario, order_for, simulate
 from clustersim.account import count, count_identity
 from clustersim.loaders.build import loader_of
 from clustersim.loaders.follow import Follower
@@ -67,3 +68,19 @@ def test_the_story_of_every_sample_sums_to_the_ledger(scenario):
         for step in story.loc[story["fate"] == "kept", "step"].head(2):
             assert sample in run.batch(step)
     assert reads == sum(leg.read - leg.start for leg in legs) * scenario.sizes.batch
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(scenarios(), st.sampled_from(["identity", "interval"]))
+def test_damage_by_restart_ends_in_the_ledger(scenario, account):
+    scenario = load_scenario(scenario, {"run.account": account})
+    run = simulate(scenario)
+    damage = run.damage
+    assert len(damage) == len(run.history.legs) - 1
+    if len(damage):
+        last = damage.iloc[-1]
+        assert (last["extra_views"], last["missing_views"]) == (run.account.extra, run.account.missing)
+    assert (damage[["extra_views", "missing_views", "discarded_views"]] >= 0).all(axis=None)
+    planned = np.minimum(damage["lineage_views"] // scenario.sizes.batch, run.planned_steps) * scenario.sizes.batch
+    surplus = damage["lineage_views"] - planned
+    assert (damage["extra_views"] - damage["missing_views"])[:-1].tolist() == surplus[:-1].tolist()
