@@ -21,7 +21,7 @@ def emit(text: str) -> None:
 
 def emit_json(value: object) -> None:
     """Print one JSON object. Raises ValueError for NaN, which JSON does not know."""
-    emit(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    emit(json.dumps(value, indent=2, allow_nan=False))
 
 
 def emit_page(*parts: RenderableType) -> None:

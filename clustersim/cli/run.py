@@ -60,7 +60,7 @@ def _store(out: Path, result: Result, replications: int) -> Store:
     try:
         return Store(out, provenance(result.scenario, result.seed, replications))
     except DirectoryRefused as error:
-        raise typer.BadParameter(str(error), param_hint="--out") from None
+        raise typer.BadParameter(str(error), param_hint="'--out'") from None
 
 
 def _gather(result: Result, replications: int, store: Store | None) -> list[str]:

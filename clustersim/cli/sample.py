@@ -38,12 +38,12 @@ def sample(
         if samples.stop > loaded.sizes.samples:
             raise ValueError(f"no sample {number}: they are numbered 0 to {loaded.sizes.samples - 1}")
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="ID") from None
+        raise typer.BadParameter(str(error), param_hint="'ID'") from None
     run = simulate(loaded, replication, seed)
     try:
         stories = [story_of(run, each) for each in samples]
     except ValueError as error:  # read too often to be listed
-        raise typer.BadParameter(str(error), param_hint="ID") from None
+        raise typer.BadParameter(str(error), param_hint="'ID'") from None
     if json:
         emit_json(
             {

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from clustersim.study.workshop import Played
 
+_NO_PICTURE = "no picture: it takes matplotlib (pip install 'clustersim[figures]')"
 _PICTURE = Path("workshop.png")
 _FORMATS = (".png", ".svg", ".pdf")
 # No document is seen more often than this by the three loaders, wherever the failure strikes.
@@ -67,16 +68,19 @@ def workshop(
     if drawable:
         _draw(played, fail_step, picture)
     else:
-        complain("no picture: it takes matplotlib (pip install 'clustersim[figures]')")
+        complain(_NO_PICTURE)
 
 
 def _check_picture(out: Path, drawable: bool) -> None:
+    expected = None
     if out.suffix not in _FORMATS:
-        raise typer.BadParameter(f"expected a name that ends in {', '.join(_FORMATS)}, found {out}", param_hint="--out")
-    if not drawable:
-        raise typer.BadParameter("it takes matplotlib (pip install 'clustersim[figures]')", param_hint="--out")
-    if not out.absolute().parent.is_dir():
-        raise typer.BadParameter(f"expected a file in a directory that exists, found {out}", param_hint="--out")
+        expected = f"a name that ends in {', '.join(_FORMATS)}"
+    elif not out.absolute().parent.is_dir():
+        expected = "a file in a directory that exists"
+    elif not drawable:
+        raise typer.BadParameter(_NO_PICTURE, param_hint="'--out'")
+    if expected is not None:
+        raise typer.BadParameter(f"expected {expected}, found {out}", param_hint="'--out'")
 
 
 def _page(played: list[Played], fail_step: int) -> list[RenderableType]:

@@ -87,4 +87,4 @@ class Result:
         Raises:
             ValueError: a figure is NaN or infinite, which JSON does not know.
         """
-        return json.dumps(self.as_json(), indent=2, ensure_ascii=False, allow_nan=False)
+        return json.dumps(self.as_json(), indent=2, allow_nan=False)

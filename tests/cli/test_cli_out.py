@@ -34,9 +34,8 @@ def test_a_directory_that_holds_something_is_refused(clustersim, tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     code, printed, err = clustersim(*arguments(tmp_path))
     assert (code, printed) == (2, "")
-    assert err == (
-        f'clustersim: Invalid value for --out: expected a new or an empty directory, found "{tmp_path}" with 1 entry\n'
-    )
+    expected = f'expected a new or an empty directory, found "{tmp_path}" with 1 entry'
+    assert err == f"clustersim: Invalid value for '--out': {expected}\n"
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 
