@@ -132,13 +132,13 @@ def replay(rng: np.random.Generator, pieces: Pieces, overlays: list[Overlay], cu
     for cut, tasks in enumerate(agenda):
         rows.planned = rows.planned + cuts.even_planned[cut]
         rows.seen = rows.seen + cuts.even_seen[cut]
-        while begun < len(overlays) and begins[begun] == cut:
-            low, high = pieces.bounds[begun : begun + 2]
-            piece = np.searchsorted(pieces.start[low:high], spaces[begun].starts, side="right") - 1 + low
-            spaces[begun].hand = number((pieces.piece_planned[piece], pieces.piece_seen[piece]))[2]
-            exact &= not _begin(rng, rows, begun, spaces[begun], overlays[begun])
-            begun += 1
         for k, turn in tasks:
+            while begun <= k < len(overlays) and begins[k] == cut:
+                low, high = pieces.bounds[begun : begun + 2]
+                piece = np.searchsorted(pieces.start[low:high], spaces[begun].starts, side="right") - 1 + low
+                spaces[begun].hand = number((pieces.piece_planned[piece], pieces.piece_seen[piece]))[2]
+                exact &= not _begin(rng, rows, begun, spaces[begun], overlays[begun])
+                begun += 1
             exact &= not _read(rng, rows, k, spaces[k], turn)
             if turn + 1 == len(spaces[k].turns) or (k >= begun and spaces[k].is_even()):
                 del rows.labels[k]  # nothing hangs on it any more

@@ -137,14 +137,14 @@ def test_every_row_follows_the_law_of_true_permutations(account, name, draws):
 
 
 def test_a_sound_loader_shows_no_damage_at_any_restart(account):
-    planned = account.draws((0, 0, 0, 60, 5), per_step=7)
-    cuts = [0, 11, 41, 60, 95, 120, 188, 250, 300]
+    planned = account.draws((0, 0, 0, 60, 5), (0, 5, 0, 20), per_step=7)
+    cuts = [0, 11, 41, 60, 95, 120, 188, 250, 320]
     rows = []
     for begin, end in pairwise(cuts):
         for epoch in range(begin // 60, (end - 1) // 60 + 1):
             rows.append((0, epoch, max(begin - 60 * epoch, 0), min(end - 60 * epoch, 60)))
     seen = account.draws(*rows, per_step=7)
-    steps = np.arange(1, 44)
+    steps = np.arange(1, 47, 3)  # the last epoch, which stays uneven, begins between two of them
     for spaces in (account.uniform(60), account.shards((20, 30, 10))):
         found = damage(spaces, planned, seen, steps, np.random.default_rng(0))
         assert as_pairs(found) == [(0, 0)] * len(steps)
