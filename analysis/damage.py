@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -143,6 +144,7 @@ _KINDS = {"extra_views": "extra views", "missing_views": "missing views"}
 # Told apart by people who see colours differently, and in grey.
 _COLORS = {"extra_views": "#e66100", "missing_views": "#1f4e9c"}
 _MOST_CAUSES = 12
+_MOST_POINTS = 3000
 _LEAST_ROWS = 6
 
 
@@ -160,16 +162,20 @@ def _draw_accumulated(axes: Axes, frame: pd.DataFrame, kinds: dict[str, str], re
         if replications > 1:
             band = frame[f"{name}_p05"] / factor, frame[f"{name}_p95"] / factor
             axes.fill_between(days, *band, color=_COLORS[name], alpha=0.2, linewidth=0)
+    axes.set_ylim(bottom=0)
     spread = "mean, band from P5 to P95" if replications > 1 else "one replication"
     axes.set(title=f"Accumulated ({spread})", xlabel="days since the start", ylabel=unit)
 
 
 def _draw_each(axes: Axes, restarts: pd.DataFrame, kinds: dict[str, str]) -> None:
-    factor, unit = _unit(max((restarts[name].abs().max() for name in kinds), default=0))
-    days = restarts["interrupted_h"] / 24
+    # As many replications as leave the points apart, and at least the first.
+    shown = restarts[restarts["replication"].rank(method="max") <= _MOST_POINTS]
+    shown = shown if len(shown) else restarts[restarts["replication"] == restarts["replication"].min()]
+    of = "" if len(shown) == len(restarts) else f" ({_replications(shown['replication'].nunique())})"
+    factor, unit = _unit(max((shown[name].abs().max() for name in kinds), default=0))
     for name in kinds:
-        axes.plot(days, restarts[name] / factor, ".", color=_COLORS[name], markersize=3, alpha=0.5)
-    axes.set(title="Added by each restart", xlabel="day of the interruption", ylabel=unit)
+        axes.plot(shown["interrupted_h"] / 24, shown[name] / factor, ".", color=_COLORS[name], markersize=4, alpha=0.5)
+    axes.set(title=f"Added by each restart{of}", xlabel="day of the interruption", ylabel=unit)
 
 
 def _draw_causes(axes: Axes, causes: pd.DataFrame, kinds: dict[str, str]) -> None:
@@ -198,8 +204,11 @@ def _title(directory: Path) -> str:
     """What the picture of a directory shows: the scenario and its loader, by run.json."""
     result = json.loads((directory / "run.json").read_text("utf-8"))
     loader = result["provenance"]["scenario"]["loader"].get("preset") or "its own"
-    count = result["replications"]
-    return f"{result['scenario']}: data damage, loader {loader}, {count} replication{'s' if count > 1 else ''}"
+    return f"{result['scenario']}: data damage, loader {loader}, {_replications(result['replications'])}"
+
+
+def _replications(count: int) -> str:
+    return f"{count} replication{'' if count == 1 else 's'}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -213,9 +222,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except FileNotFoundError:
         print(f"{given.directory}: expected what `clustersim run --out` left, found no such tables", file=sys.stderr)
         return 2
-    print(rate(stored).to_string(index=False, float_format="{:,.4g}".format))
-    print()
-    print(by_cause(stored).to_string(index=False, float_format="{:,.4g}".format))
     picture = given.out or given.directory / "damage.png"
     try:
         figure(stored, title).savefig(picture)
@@ -223,6 +229,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{picture}: could not be written ({error})", file=sys.stderr)
         return 2
     print(f"wrote {picture}", file=sys.stderr)
+    tables = (frame.to_string(index=False, float_format="{:,.4g}".format) for frame in (rate(stored), by_cause(stored)))
+    try:
+        print(*tables, sep="\n\n", flush=True)
+    except BrokenPipeError:
+        # The reader has seen enough. Python flushes stdout once more when it exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 

@@ -128,3 +128,12 @@ def test_causes_beyond_the_twelfth_share_a_bar(stored):
     labels = [label.get_text() for label in causes.get_yticklabels()]
     assert len(labels) == 12
     assert labels[-1] == "9 other causes (3)"
+
+
+def test_points_are_of_as_many_replications_as_leave_them_apart(stored, monkeypatch):
+    monkeypatch.setattr(damage, "_MOST_POINTS", 2)
+    each = damage.figure(stored, "title").axes[1]
+    assert each.get_title() == "Added by each restart (1 replication)"
+    assert len(each.lines[0].get_xdata()) == 2
+    monkeypatch.setattr(damage, "_MOST_POINTS", 1)
+    assert len(damage.figure(stored, "title").axes[1].lines[0].get_xdata()) == 2
