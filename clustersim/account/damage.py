@@ -30,9 +30,10 @@ def damage(spaces: Spaces, planned: Draws, seen: Draws, steps: Ints, rng: np.ran
     """What the reads before each step did, against the plan up to that step.
 
     The last entry is the damage of `count(spaces, planned, seen, rng)` with an equal rng. Where the result is a draw
-    from the law of the permutations ("distribution"), each entry follows its exact law and each comes from the one
-    before by reads alone. Entries far apart may be a little more independent than under real permutations: what is
-    remembered of a sample's place is what it was read, not where between two reads of its past it stood.
+    from the law of the permutations ("distribution"), each entry by itself follows its exact law, and each comes from
+    the one before by reads alone. How two entries vary together may differ from real permutations: what is remembered
+    of a sample is what it was read and what is yet to come, not where between two reads of its past it stood. (To
+    remember that costs a factor for each epoch that the lineage lags behind its plan.) Identity mode is exact.
 
     Args:
         spaces: the orders that were read.

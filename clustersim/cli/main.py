@@ -6,13 +6,13 @@ from typing import cast
 
 import typer
 
+import clustersim
 from clustersim.cli.check import check
 from clustersim.cli.output import complain
 from clustersim.cli.run import run
 from clustersim.cli.sample import sample
 from clustersim.cli.schema import schema
 from clustersim.cli.workshop import workshop
-from clustersim.scenario import ScenarioError
 
 _WRONG_INPUT = 2
 
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             prog_name="clustersim",
             standalone_mode=False,
         )
-    except ScenarioError as error:
+    except clustersim.ScenarioError as error:  # looked up only once something was raised: see `clustersim/__init__.py`
         complain(str(error))
         return _WRONG_INPUT
     except _UsageError as error:

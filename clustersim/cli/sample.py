@@ -29,7 +29,7 @@ def sample(
     json: JsonOption = False,
 ) -> None:
     """List the steps that read a sample, and which the final model kept."""
-    from clustersim.simulate import simulate
+    from clustersim.simulation import simulate
     from clustersim.study.lookup import samples_of, story_of
 
     loaded = load(scenario, overrides)

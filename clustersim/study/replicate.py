@@ -6,7 +6,7 @@ import numpy as np
 
 from clustersim.run import Figure, Run
 from clustersim.scenario import Scenario
-from clustersim.simulate import simulate
+from clustersim.simulation import simulate
 
 Spread = dict[str, float]
 """mean; ci95_low, ci95_high (95 % interval of the mean by Student's t); p05, p50, p95 (linear between values)."""

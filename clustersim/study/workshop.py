@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from clustersim.run import Figure
 from clustersim.scenario import load_scenario
-from clustersim.simulate import simulate
+from clustersim.simulation import simulate
 
 LOADERS = ("restore", "epoch", "reshuffle")
 
