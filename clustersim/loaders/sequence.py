@@ -21,7 +21,7 @@ class SequenceLoader:
         self.size = order.size
         self._order = order
         self.batch = batch
-        self._parts = parts
+        self.parts = parts
         self._samples = None if epochs is None else epochs * order.size
 
     def start(self) -> Position:
@@ -36,7 +36,7 @@ class SequenceLoader:
         """Deliver `steps` batches, or as many as are left."""
         left = self.steps_left(at)
         steps = steps if left is None else min(steps, left)
-        lasting = at.family if self._parts.reshuffle_lasts == "for-good" else 0
+        lasting = at.family if self.parts.reshuffle_lasts == "for-good" else 0
         stop = at.samples + steps * self.batch
         same_epoch = stop // self.size == at.samples // self.size
         stretch = Stretch(step, steps, at.samples, at.family, lasting)
@@ -65,7 +65,7 @@ class SequenceLoader:
 
     def save(self, at: Position) -> Saved:
         """The position, the epoch it lies in, or nothing. The last step of an epoch leaves it in the next one."""
-        saves = self._parts.saves
+        saves = self.parts.saves
         return Saved(
             samples=at.samples if saves == "samples" else None,
             epoch=at.samples // self.size if saves != "nothing" else None,
@@ -73,7 +73,7 @@ class SequenceLoader:
 
     def resume(self, saved: Saved, reached: Position, leg: int) -> Position:
         """Back by the rule of the composition."""
-        match self._parts.comes_back:
+        match self.parts.comes_back:
             case "exact":
                 assert saved.samples is not None
                 return Position(saved.samples)
