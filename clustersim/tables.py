@@ -64,16 +64,25 @@ def events(run: Run) -> pd.DataFrame:
 
 def checkpoints(run: Run) -> pd.DataFrame:
     """leg, step (the first that a restart from it trains), durable_h, in_lineage: whether the final model passed it."""
-    parts = [pd.DataFrame({"leg": [0], "step": [0], "durable_h": [0.0], "in_lineage": [True]}).iloc[:0]]
-    write_ns = run.scenario.checkpoint.write
-    for leg, stop in zip(run.history.legs, run.history.lineage_stops(), strict=True):
-        number = np.arange(leg.saves, dtype=np.int64)
-        step = leg.start + leg.first_save + number * leg.save_period
-        durable_ns = leg.begin_ns + leg.first_save_ns + number * leg.save_period_ns + write_ns
-        parts.append(
-            pd.DataFrame({"leg": leg.leg, "step": step, "durable_h": durable_ns / _HOUR_NS, "in_lineage": step <= stop})
-        )
-    return pd.concat(parts, ignore_index=True)
+    rows = run.history.legs
+    saves = np.array([leg.saves for leg in rows])
+    owner = np.repeat(np.arange(len(rows)), saves)
+    number = np.arange(len(owner)) - np.repeat(np.cumsum(saves) - saves, saves)  # of a save in its leg
+
+    def of_leg(values: list[int]) -> np.ndarray:
+        return np.array(values, dtype=np.int64)[owner]
+
+    step = of_leg([leg.start + leg.first_save for leg in rows]) + number * of_leg([leg.save_period for leg in rows])
+    durable_ns = of_leg([leg.begin_ns + leg.first_save_ns + run.scenario.checkpoint.write for leg in rows])
+    durable_ns += number * of_leg([leg.save_period_ns for leg in rows])
+    return pd.DataFrame(
+        {
+            "leg": owner,
+            "step": step,
+            "durable_h": durable_ns / _HOUR_NS,
+            "in_lineage": step <= of_leg(run.history.lineage_stops()),
+        }
+    )
 
 
 def time(run: Run) -> pd.DataFrame:

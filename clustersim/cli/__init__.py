@@ -1,1 +1,1 @@
-""""""
+"""The command line: words in, words out; nothing is computed here."""
