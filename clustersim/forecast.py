@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from clustersim.history import HOUR_NS
 from clustersim.laws import NEVER, Constant, Law
 from clustersim.scenario import Scenario
 from clustersim.scenario.failures import Scripted, Stochastic
@@ -12,8 +13,7 @@ from clustersim.training.compile import job_plan, law_of
 from clustersim.training.leg import LegClock
 
 _SECOND_NS = 10**9
-_HOUR_NS = 3600 * _SECOND_NS
-_DAY_NS = 24 * _HOUR_NS
+_DAY_NS = 24 * HOUR_NS
 # How a scenario's repair "never" is compiled.
 _FOR_GOOD = Constant(NEVER)
 # Spares run short often enough to be worth a word.
@@ -88,7 +88,7 @@ class Forecast:
 
 def forecast(scenario: Scenario) -> Forecast:
     """The forecast of a scenario."""
-    sizes, model = scenario.sizes, scenario.model
+    sizes = scenario.sizes
     step_ns = sizes.full_step_ns
     clock = LegClock(step_ns, job_plan(scenario).saving(step_ns))
     causes = tuple(_cause(scenario, failure) for failure in scenario.failures if isinstance(failure, Stochastic))
@@ -96,7 +96,6 @@ def forecast(scenario: Scenario) -> Forecast:
     nodes_down, lost_per_ns = _nodes_down(scenario), _nodes_lost_per_ns(scenario)
     steps = sizes.steps if sizes.steps is not None else clock.at(sizes.limit_ns).steps
     run_ns = clock.time_of(steps) if sizes.wall_ns is None else sizes.wall_ns
-    tokens = None if sizes.tokens_per_sample is None else sizes.batch * sizes.tokens_per_sample / (step_ns / _SECOND_NS)
     nodes_lost = lost_per_ns * run_ns
     short = _more_than(scenario.cluster.spares, nodes_down + nodes_lost)
     restart_ns = _restart_ns(scenario, causes)
@@ -109,10 +108,10 @@ def forecast(scenario: Scenario) -> Forecast:
         samples=sizes.samples,
         epoch_steps=sizes.samples / sizes.batch,
         failure_free_steps=steps,
-        failure_free_h=run_ns / _HOUR_NS,
+        failure_free_h=run_ns / HOUR_NS,
         failure_free_epochs=steps * sizes.batch / sizes.samples,
-        feed_tokens_per_s=tokens,
-        feed_bytes_per_s=None if tokens is None else tokens * model.bytes_per_token,
+        feed_tokens_per_s=sizes.tokens_per_s,
+        feed_bytes_per_s=sizes.bytes_per_s,
         causes=causes,
         scripted_failures=sum(
             len(failure.at_steps or failure.at_times or ())
@@ -120,7 +119,7 @@ def forecast(scenario: Scenario) -> Forecast:
             if isinstance(failure, Scripted)
         ),
         failures_per_day=sizes.failures_per_ns * _DAY_NS,
-        interruption_mean_h=None if mean_ns is None else mean_ns / _HOUR_NS,
+        interruption_mean_h=None if mean_ns is None else mean_ns / HOUR_NS,
         nodes_down=nodes_down,
         nodes_lost=nodes_lost,
         repair_slots=scenario.cluster.repair_slots,
@@ -148,7 +147,7 @@ def _cause(scenario: Scenario, failure: Stochastic) -> CauseForecast:
         failures_per_day=failure.failures_per_ns(scenario.cluster.gpus_per_node) * nodes * _DAY_NS,
         detection_s=law_of(failure.detection).mean_ns / _SECOND_NS,
         takes=takes,
-        repair_h=None if repair is None else repair.mean_ns / _HOUR_NS,
+        repair_h=None if repair is None else repair.mean_ns / HOUR_NS,
     )
 
 

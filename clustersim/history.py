@@ -57,6 +57,9 @@ class Happening(NamedTuple):
     leg: int
 
 
+HOUR_NS = 3_600_000_000_000
+
+
 @dataclass(slots=True)
 class History:
     """What happened, in the order in which it happened.
@@ -71,6 +74,13 @@ class History:
     node_ns: int = 0  # nodes held by the job, integrated over time
     outcome: Outcome = "done"
     reason: str = ""
+
+    @property
+    def final_save(self) -> bool:
+        """Whether the end of the run saved steps that no checkpoint held."""
+        last = self.legs[-1]
+        held = last.first_save + (last.saves - 1) * last.save_period if last.saves else 0
+        return last.ended_by == "end of run" and last.kept - last.start > held
 
     def lineage_stops(self) -> list[int]:
         """For each leg the step (exclusive) up to which the final model is made of it; at least the leg's start.

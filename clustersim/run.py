@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from clustersim import streams
-from clustersim.account import Counts, Draws, Ledger, count, count_identity
-from clustersim.data.orders import Order
-from clustersim.history import History
+from clustersim.account import Counts, Draws, Ledger, Spaces, count, count_identity, same_batches
+from clustersim.history import HOUR_NS, History
 from clustersim.loaders.follow import Reads, plan
 from clustersim.loaders.parts import Loader
+from clustersim.loaders.split import rank_slices
 from clustersim.scenario import Scenario
 from clustersim.training.buckets import time_buckets
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 IDENTITY_MAX = 2_000_000
 """With `run.account = "auto"` runs of at most so many views and samples are counted sample by sample."""
 
-_HOUR_NS = 3_600_000_000_000
 Figure = int | float | None
 
 
@@ -42,10 +41,14 @@ class Run:
     history: History
     reads: Reads
     loader: Loader
-    order: Order
     loader_was_simulated: bool
 
     # --- what was read
+
+    @property
+    def spaces(self) -> Spaces:
+        """The orders of the samples."""
+        return self.loader.spaces
 
     @cached_property
     def steps(self) -> int:
@@ -55,10 +58,10 @@ class Run:
     @cached_property
     def planned_steps(self) -> int:
         """Steps of the same run without failures: as many, or all its epochs; an unfinished run is held to its part."""
-        epochs_steps = self.scenario.sizes.steps if self.scenario.sizes.epochs is not None else None
-        if epochs_steps is None:
+        end = self.loader.steps_left(self.loader.start())
+        if end is None:
             return self.steps
-        return epochs_steps if self.history.outcome == "done" else min(self.steps, epochs_steps)
+        return end if self.history.outcome == "done" else min(self.steps, end)
 
     @cached_property
     def planned_draws(self) -> Draws:
@@ -74,13 +77,13 @@ class Run:
     def by_identity(self) -> bool:
         """Whether views are counted sample by sample."""
         mode = self.scenario.run.account
-        small = max(self.loader.size, self.steps * self.loader.batch, self.planned_draws.views()) <= IDENTITY_MAX
+        small = max(self.spaces.size, self.seen_draws.views(), self.planned_draws.views()) <= IDENTITY_MAX
         return mode == "identity" or (mode == "auto" and small)
 
     @cached_property
     def counts(self) -> Counts:
         """Planned and seen views of each sample, int64[N] each; N integers of memory, whatever the account's mode."""
-        return count_identity(self.order, self.planned_draws, self.seen_draws)
+        return count_identity(self.spaces, self.planned_draws, self.seen_draws)
 
     @cached_property
     def account(self) -> Ledger:
@@ -89,17 +92,17 @@ class Run:
 
     def _count(self, planned: Draws) -> Ledger:
         if self.by_identity:
-            return count_identity(self.order, planned, self.seen_draws).ledger()
+            return count_identity(self.spaces, planned, self.seen_draws).ledger()
         rng = streams.generator(self.seed, self.replication, "account")
-        return count(self.order, planned, self.seen_draws, rng)
+        return count(self.spaces, planned, self.seen_draws, rng)
 
     @cached_property
     def account_ideal(self) -> Ledger:
         """The ledger against the ideal: every sample once an epoch; the plan itself unless the run ends by epochs."""
-        epochs, size = self.scenario.sizes.epochs, self.loader.size
+        epochs, size = self.scenario.sizes.epochs, self.spaces.size
         if epochs is None or self.history.outcome != "done" or self.planned_draws.views() == epochs * size:
             return self.account
-        row = (0, 0, epochs, 0, size, 0, 0, self.loader.batch)
+        row = (0, 0, epochs, 0, size, 0, 0, self.scenario.sizes.batch)
         return self._count(Draws(*(np.array([value], dtype=np.int64) for value in row)))
 
     @property
@@ -107,15 +110,20 @@ class Run:
         """What the counts are exact in."""
         return self.account.exact
 
-    def batch(self, step: int) -> np.ndarray:
-        """The samples of a step of the lineage, int64[batch], in reading order.
+    def batch(self, step: int, rank: int | None = None) -> np.ndarray:
+        """The samples of a step of the lineage, int64[batch], in the order of the ranks; or those of one rank.
 
         Raises:
-            ValueError: the lineage has no such step.
+            ValueError: the lineage has no such step, or the leg that trained it no such rank.
         """
-        for stretch in self.reads.kept:
+        for stretch, leg in zip(self.reads.kept, self.history.legs, strict=True):
             if stretch.step <= step < stretch.step + stretch.steps:
-                return self.loader.batch_at(stretch, step)
+                samples = self.loader.batch_at(stretch, step)
+                if rank is None:
+                    return samples
+                if not 0 <= rank < leg.data:
+                    raise ValueError(f"no rank {rank}: step {step} was trained by ranks 0 to {leg.data - 1}")
+                return samples[slice(*rank_slices(len(samples), leg.data)[rank])]
         raise ValueError(f"no step {step}: the lineage has steps 0 to {self.steps - 1}")
 
     def sample(self, sample: int, limit: int = 10_000) -> pd.DataFrame:
@@ -141,7 +149,7 @@ class Run:
     @property
     def time_h(self) -> dict[str, float]:
         """The wall time by bucket, in hours."""
-        return {bucket: ns / _HOUR_NS for bucket, ns in self.time_ns.items()}
+        return {bucket: ns / HOUR_NS for bucket, ns in self.time_ns.items()}
 
     def summary(self) -> dict[str, Figure]:
         """Every figure of the run, with units in the names; None where the scenario does not say enough."""
@@ -149,7 +157,6 @@ class Run:
 
     def _damage_figures(self) -> dict[str, Figure]:
         ledger, ideal, sizes = self.account, self.account_ideal, self.scenario.sizes
-        as_planned = self.loader.steps_as_planned(self.reads.kept)
         rolled_back = self.rolled_back_steps
         return {
             "planned_views": ledger.planned_views,
@@ -164,10 +171,21 @@ class Run:
             "missing_documents": _times(ledger.missing, sizes.documents_per_sample),
             "extra_tokens": _times(ledger.extra, sizes.tokens_per_sample),
             "missing_tokens": _times(ledger.missing, sizes.tokens_per_sample),
-            "identical_steps_share": as_planned / self.steps if self.steps else 1.0,
+            "identical_steps_share": self.identical_steps / self.steps if self.steps else 1.0,
             "steps": self.steps,
             "rolled_back_steps": rolled_back,
         }
+
+    @cached_property
+    def identical_steps(self) -> int:
+        """Steps of the lineage whose batch, as a multiset, is the planned one.
+
+        By the samples themselves where views are counted sample by sample; else by positions and orders, which leaves
+        out that two orders may hold the same batch by chance (in a shard order in some 1 / shards of the steps).
+        """
+        if self.by_identity:
+            return same_batches(self.spaces, self.planned_draws, self.seen_draws)
+        return self.loader.steps_as_planned(self.reads.kept, self.planned_steps)
 
     @cached_property
     def rolled_back_steps(self) -> int:
@@ -177,32 +195,28 @@ class Run:
     @cached_property
     def node_days(self) -> float:
         """Node-days that the job held."""
-        return self.history.node_ns / (24 * _HOUR_NS)
+        return self.history.node_ns / (24 * HOUR_NS)
 
     def _clock_figures(self) -> dict[str, Figure]:
         history = self.history
-        last = history.legs[-1]
-        final = last.ended_by == "end of run" and last.kept == last.stop > last.start
         return {
             "interruptions": sum(recovery.interruptions for recovery in history.recoveries),
             "failures": sum(happening.kind == "failure" for happening in history.happenings),
             "restarts": len(history.legs) - 1,
-            "checkpoints": sum(leg.saves for leg in history.legs) + final,
-            "wall_h": history.wall_ns / _HOUR_NS,
+            "checkpoints": sum(leg.saves for leg in history.legs) + history.final_save,
+            "wall_h": history.wall_ns / HOUR_NS,
             "ettr": self.time_ns["useful"] / history.wall_ns if history.wall_ns else 1.0,
-            "gpu_hours": history.node_ns * self.scenario.cluster.gpus_per_node / _HOUR_NS,
+            "gpu_hours": history.node_ns * self.scenario.cluster.gpus_per_node / HOUR_NS,
             "node_days": self.node_days,
             "data_parallel_min": min(leg.data for leg in history.legs),
         }
 
     def _feed_figures(self) -> dict[str, Figure]:
         sizes = self.scenario.sizes
-        step_s = sizes.full_step_ns / 1e9
-        tokens = None if sizes.tokens_per_sample is None else sizes.batch * sizes.tokens_per_sample / step_s
         return {
-            "step_s": step_s,
-            "feed_tokens_per_s": tokens,
-            "feed_bytes_per_s": None if tokens is None else tokens * self.scenario.model.bytes_per_token,
+            "step_s": sizes.full_step_ns / 1e9,
+            "feed_tokens_per_s": sizes.tokens_per_s,
+            "feed_bytes_per_s": sizes.bytes_per_s,
         }
 
     # --- tables
@@ -213,6 +227,13 @@ class Run:
         from clustersim import tables
 
         return tables.ledger(self)
+
+    @cached_property
+    def shards(self) -> pd.DataFrame:
+        """One row a shard, where the order deals out shards; else one row of all samples."""
+        from clustersim import tables
+
+        return tables.shards(self)
 
     @cached_property
     def legs(self) -> pd.DataFrame:

@@ -23,7 +23,14 @@ def order_for(scenario: Scenario, seed: int, replication: int = 0) -> Order:
 
 
 def planned_batch(scenario: Scenario, step: int, replication: int = 0, seed: int | None = None) -> NDArray[np.int64]:
-    """The samples that a run without failures reads at a step, int64[batch], without reading the steps before it."""
+    """The samples that a run without failures reads at a step, int64[batch], without reading the steps before it.
+
+    Raises:
+        ValueError: the run has no such step.
+    """
+    steps = scenario.sizes.steps
+    if step < 0 or (steps is not None and step >= steps):
+        raise ValueError(f"no step {step}: they are numbered from 0" + ("" if steps is None else f" to {steps - 1}"))
     loader = loader_of(scenario, order_for(scenario, scenario.run.seed if seed is None else seed, replication))
     at = loader.advance(loader.start(), 0, step).position
     return loader.batch_at(loader.advance(at, step, 1).stretch, step)
@@ -60,5 +67,5 @@ def simulate(
         history = World(scenario, seed, replication).run()
         reads = follow(history, loader)
     if history.outcome == "done" and history.lineage_stops()[-1] == 0:
-        history.outcome, history.reason = "no progress", "not one step survived: failures were faster than checkpoints"
-    return Run(scenario, seed, replication, history, reads, loader, order, decides_the_end)
+        history.outcome, history.reason = "no progress", "not one step is part of the final model"
+    return Run(scenario, seed, replication, history, reads, loader, decides_the_end)

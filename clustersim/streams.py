@@ -5,6 +5,7 @@ and replication 17 alone draws what replication 17 of a sweep draws.
 """
 
 import hashlib
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,8 @@ _MIX_2 = 0x94D049BB133111EB
 
 def key(seed: int, replication: int, *names: str | int) -> int:
     """The 128-bit key of a named stream."""
-    words = "\x1f".join(f"{type(name).__name__}:{name}" for name in (seed, replication, *names))
+    parts = (name if isinstance(name, str) else index(name) for name in (seed, replication, *names))
+    words = "\x1f".join(f"{type(part).__name__}:{part}" for part in parts)
     return int.from_bytes(hashlib.blake2b(words.encode(), digest_size=16).digest(), "little")
 
 
@@ -56,18 +58,18 @@ class Hashed:
         whole = key(seed, replication, *names)
         self._low, self._high = whole & _MASK, whole >> 64
 
-    def uniform(self, entity: int, index: int) -> float:
+    def uniform(self, entity: int, number: int) -> float:
         """A number in the open interval (0, 1)."""
         word = mix((self._low + entity * _ODD_A) & _MASK)
-        word = mix((word ^ self._high) + index * _ODD_B & _MASK)
+        word = mix((word ^ self._high) + number * _ODD_B & _MASK)
         return ((word >> 12) + 0.5) * 2.0**-52
 
-    def words(self, entities: NDArray[np.integer[Any]], indices: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
-        """64 random bits for each (entity, index), elementwise."""
+    def words(self, entities: NDArray[np.integer[Any]], numbers: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
+        """64 random bits for each (entity, number), elementwise."""
         words = mix_array(np.uint64(self._low) + entities.astype(np.uint64) * np.uint64(_ODD_A))
-        return mix_array((words ^ np.uint64(self._high)) + indices.astype(np.uint64) * np.uint64(_ODD_B))
+        return mix_array((words ^ np.uint64(self._high)) + numbers.astype(np.uint64) * np.uint64(_ODD_B))
 
-    def uniforms(self, entities: NDArray[np.integer[Any]], index: int) -> NDArray[np.float64]:
+    def uniforms(self, entities: NDArray[np.integer[Any]], number: int) -> NDArray[np.float64]:
         """`uniform` for an array of entities, bit for bit the same numbers."""
-        words = self.words(entities, np.array([index]))
+        words = self.words(entities, np.array([number]))
         return ((words >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52

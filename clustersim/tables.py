@@ -10,16 +10,20 @@ import pandas as pd
 from clustersim import streams
 from clustersim.account import damage as damage_by_interval
 from clustersim.account import damage_identity, story
+from clustersim.history import HOUR_NS
 
 if TYPE_CHECKING:
     from clustersim.run import Run
-
-_HOUR_NS = 3_600_000_000_000
 
 
 def ledger(run: Run) -> pd.DataFrame:
     """planned, seen, samples: how many samples were planned p times and seen s times; it sums to N."""
     return pd.DataFrame(run.account.table._asdict())
+
+
+def shards(run: Run) -> pd.DataFrame:
+    """shard; samples; planned_views, views; extra, missing; never: samples planned and never seen."""
+    return pd.DataFrame(run.account.by_cell()._asdict()).rename(columns={"cell": "shard"})
 
 
 def legs(run: Run) -> pd.DataFrame:
@@ -37,8 +41,8 @@ def legs(run: Run) -> pd.DataFrame:
             "lineage_stop": run.history.lineage_stops(),
             "data": [leg.data for leg in rows],
             "nodes": [leg.nodes for leg in rows],
-            "begin_h": [leg.begin_ns / _HOUR_NS for leg in rows],
-            "end_h": [leg.end_ns / _HOUR_NS for leg in rows],
+            "begin_h": [leg.begin_ns / HOUR_NS for leg in rows],
+            "end_h": [leg.end_ns / HOUR_NS for leg in rows],
             "step_s": [leg.step_ns / 1e9 for leg in rows],
             "stall_s": [leg.stall_ns / 1e9 for leg in rows],
             "saves": [leg.saves for leg in rows],
@@ -52,7 +56,7 @@ def events(run: Run) -> pd.DataFrame:
     rows = run.history.happenings
     return pd.DataFrame(
         {
-            "time_h": [row.time_ns / _HOUR_NS for row in rows],
+            "time_h": [row.time_ns / HOUR_NS for row in rows],
             "kind": [row.kind for row in rows],
             "cause": [row.cause for row in rows],
             "node": np.array([row.node for row in rows], dtype=np.int64),
@@ -63,7 +67,10 @@ def events(run: Run) -> pd.DataFrame:
 
 
 def checkpoints(run: Run) -> pd.DataFrame:
-    """leg, step (the first that a restart from it trains), durable_h, in_lineage: whether the final model passed it."""
+    """leg, step (the first that a restart from it trains), durable_h, in_lineage: whether the final model passed it.
+
+    The last row is the final checkpoint, if the end of the run made one.
+    """
     rows = run.history.legs
     saves = np.array([leg.saves for leg in rows])
     owner = np.repeat(np.arange(len(rows)), saves)
@@ -75,20 +82,24 @@ def checkpoints(run: Run) -> pd.DataFrame:
     step = of_leg([leg.start + leg.first_save for leg in rows]) + number * of_leg([leg.save_period for leg in rows])
     durable_ns = of_leg([leg.begin_ns + leg.first_save_ns + run.scenario.checkpoint.write for leg in rows])
     durable_ns += number * of_leg([leg.save_period_ns for leg in rows])
-    return pd.DataFrame(
+    made = pd.DataFrame(
         {
             "leg": owner,
             "step": step,
-            "durable_h": durable_ns / _HOUR_NS,
+            "durable_h": durable_ns / HOUR_NS,
             "in_lineage": step <= of_leg(run.history.lineage_stops()),
         }
     )
+    if not run.history.final_save:
+        return made
+    final = {"leg": len(rows) - 1, "step": run.steps, "durable_h": run.history.wall_ns / HOUR_NS, "in_lineage": True}
+    return pd.concat([made, pd.DataFrame([final])], ignore_index=True)
 
 
 def time(run: Run) -> pd.DataFrame:
     """bucket, hours, share of the wall time; the hours sum to the wall time."""
     wall_ns = run.history.wall_ns
-    rows = [(bucket, ns / _HOUR_NS, ns / wall_ns if wall_ns else 0.0) for bucket, ns in run.time_ns.items()]
+    rows = [(bucket, ns / HOUR_NS, ns / wall_ns if wall_ns else 0.0) for bucket, ns in run.time_ns.items()]
     return pd.DataFrame(rows, columns=["bucket", "hours", "share"])
 
 
@@ -97,7 +108,7 @@ def sample(run: Run, number: int, limit: int) -> pd.DataFrame:
     frames = []
     for stretches, kept in ((run.reads.kept, True), (run.reads.discarded, False)):
         draws, owner = run.loader.draws(stretches)
-        found = story(run.order, draws, number, limit)
+        found = story(run.spaces, draws, number, limit)
         leg = owner[found.row]
         trained = found.step < np.array([leg.stop for leg in run.history.legs])[leg]
         fate = "kept" if kept else np.where(trained, "rolled back", "in flight")
@@ -118,25 +129,25 @@ def damage(run: Run) -> pd.DataFrame:
     ends = np.maximum.accumulate([leg.kept for leg in rows])
     ends[-1] = max(ends[-1], run.planned_steps)
     if run.by_identity:
-        so_far = damage_identity(run.order, run.planned_draws, run.seen_draws, ends)
+        so_far = damage_identity(run.spaces, run.planned_draws, run.seen_draws, ends)
     else:
         rng = streams.generator(run.seed, run.replication, "account")
-        so_far = damage_by_interval(run.order, run.planned_draws, run.seen_draws, ends, rng)
+        so_far = damage_by_interval(run.spaces, run.planned_draws, run.seen_draws, ends, rng)
     before, after = rows[:-1], rows[1:]
     return pd.DataFrame(
         {
             "restart": [leg.leg for leg in after],
             "cause": [leg.ended_by for leg in before],
-            "interrupted_h": [leg.end_ns / _HOUR_NS for leg in before],
-            "restarted_h": [leg.begin_ns / _HOUR_NS for leg in after],
+            "interrupted_h": [leg.end_ns / HOUR_NS for leg in before],
+            "restarted_h": [leg.begin_ns / HOUR_NS for leg in after],
             "step_reached": [leg.stop for leg in before],
             "step_restarted_from": [leg.start for leg in after],
             "data_before": [leg.data for leg in before],
             "data_after": [leg.data for leg in after],
             "discarded_views": [
-                (last.stop - leg.start) * run.loader.batch for last, leg in zip(before, after, strict=True)
+                (last.stop - leg.start) * run.scenario.sizes.batch for last, leg in zip(before, after, strict=True)
             ],
-            "lineage_views": [leg.kept * run.loader.batch for leg in after],
+            "lineage_views": [leg.kept * run.scenario.sizes.batch for leg in after],
             "extra_views": so_far.extra[1:],
             "missing_views": so_far.missing[1:],
         }

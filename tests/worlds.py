@@ -137,8 +137,8 @@ def run_checked(world: World) -> History:
         assert census["repair"] == pool.in_repair >= world.cluster.returning
         members = job.crew.members()
         assert len(members) == len(set(members)) == job.crew.nodes
-        assert all(pool.state(node) == "job" for node in members)
-        if job.state is State.TRAINING and not job.hits:
+        assert all(pool.place(node) == "job" for node in members)
+        if job.state is State.TRAINING and not (job.hits and job.deciding_at == world.env.now):
             assert job.crew.nodes == job.crew.units * job.crew.unit_nodes
     return job.history
 

@@ -3,7 +3,7 @@
 from clustersim.account.count import count
 from clustersim.account.damage import Damage, damage, damage_identity
 from clustersim.account.draws import Draws
-from clustersim.account.identity import Counts, count_identity
+from clustersim.account.identity import Counts, count_identity, expand, same_batches
 from clustersim.account.ledger import ByCell, Ledger, Table
 from clustersim.account.spaces import BlockSpaces, Spaces
 from clustersim.account.story import Story, story
@@ -22,5 +22,7 @@ __all__ = [
     "count_identity",
     "damage",
     "damage_identity",
+    "expand",
+    "same_batches",
     "story",
 ]

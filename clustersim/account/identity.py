@@ -32,6 +32,43 @@ class Counts:
         return Ledger.of(cell, planned + least_planned, seen + least_seen, samples, "identity")
 
 
+def expand(spaces: Spaces, draws: Draws) -> tuple[Ints, Ints]:
+    """Every single read: its step and its sample, int64[views] each, in row order and then in reading order.
+
+    Args:
+        spaces: the orders that were read.
+        draws: reads, as many views as fit into memory.
+    """
+    steps, samples = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for row in range(len(draws)):
+        start, stop = int(draws.start[row]), int(draws.stop[row])
+        for later in range(int(draws.epochs[row])):
+            samples.append(spaces.samples(int(draws.family[row]), int(draws.epoch[row]) + later, start, stop))
+            into = int(draws.lead[row]) + later * spaces.size + np.arange(stop - start)
+            steps.append(draws.step[row] + into // draws.per_step[row])
+    return np.concatenate(steps), np.concatenate(samples)
+
+
+def same_batches(spaces: Spaces, planned: Draws, seen: Draws) -> int:
+    """How many steps read the same samples, as a multiset, in both; at a cost of all views of both.
+
+    Args:
+        spaces: the orders that were read.
+        planned: reads of the run without failures.
+        seen: reads of the lineage.
+    """
+    sides = []
+    for draws in (planned, seen):
+        step, sample = expand(spaces, draws)
+        order = np.lexsort((sample, step))
+        sides.append((step[order], sample[order]))
+    steps = 1 + max((int(step[-1]) for step, _ in sides if len(step)), default=-1)
+    size_planned, size_seen = (np.bincount(step, minlength=steps) for step, _ in sides)
+    comparable = (size_planned == size_seen) & (size_planned > 0)
+    (step, a), (_, b) = ((step[comparable[step]], sample[comparable[step]]) for step, sample in sides)
+    return int(comparable.sum()) - len(np.unique(step[a != b]))
+
+
 def count_identity(spaces: Spaces, planned: Draws, seen: Draws) -> Counts:
     """Expand the reads to a count per sample, at a cost of N for each unevenly read epoch.
 

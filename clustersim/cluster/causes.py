@@ -1,15 +1,16 @@
 """What breaks: the causes of a scenario, with their laws compiled."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+import numpy as np
 
 from clustersim.laws import Constant, Law
 from clustersim.streams import Hashed
 
 JOB = -1
 """The 'node' of what concerns the job as a whole."""
-
-_NODE_STRIDE = 2**32  # a node's draws under all causes stay apart: entity = cause * stride + node + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,35 +34,43 @@ class Cause:
     degrees: tuple[int, ...] = ()
 
 
-class Draws:
-    """The random durations of all causes: life k of a node under a cause, its k-th repair, its k-th detection."""
+class Lifetimes:
+    """The random durations of all causes: life k of a node under a cause, the repair after it, its detection.
 
-    def __init__(self, seed: int, replication: int) -> None:
-        self._lives = Hashed(seed, replication, "life")
-        self._repairs = Hashed(seed, replication, "repair")
-        self._detections = Hashed(seed, replication, "detection")
-        self.first = self._lives.uniforms
+    Streams are named by the cause, so that a cause keeps its draws whatever other causes a scenario has.
+    """
 
-    @staticmethod
-    def entity(cause: Cause, node: int) -> int:
-        """The number that stands for (cause, node) in a hashed stream."""
-        return cause.index * _NODE_STRIDE + node + 1
+    def __init__(self, causes: Sequence[Cause], seed: int, replication: int) -> None:
+        self._lives = [Hashed(seed, replication, "life", cause.name) for cause in causes]
+        self._repairs = [Hashed(seed, replication, "repair", cause.name) for cause in causes]
+        self._detections = [Hashed(seed, replication, "detection", cause.name) for cause in causes]
 
     def life(self, cause: Cause, node: int, k: int) -> int:
-        """Life k (ns) of a node, or of the job, under a cause."""
+        """Life k (ns, at least 1) of a node, or of the job, under a cause."""
         assert cause.life is not None
-        return cause.life.quantile(self._lives.uniform(self.entity(cause, node), k))
+        return self._life(cause.life, self._lives[cause.index].uniform(node + 1, k))
+
+    def first_lives(self, cause: Cause, nodes: int, horizon_ns: int) -> Iterator[tuple[int, int]]:
+        """(node, life 0) of the nodes below `nodes` whose first life ends within the horizon; one vectorised draw."""
+        assert cause.life is not None
+        uniforms = self._lives[cause.index].uniforms(np.arange(1, nodes + 1), 0)
+        for node in np.flatnonzero(uniforms <= cause.life.cdf(horizon_ns)).tolist():
+            yield node, self._life(cause.life, float(uniforms[node]))
+
+    @staticmethod
+    def _life(law: Law, uniform: float) -> int:
+        """A life of no length would end before its repair does."""
+        return max(1, law.quantile(uniform))
 
     def repair(self, cause: Cause, node: int, k: int) -> int:
         """The duration (ns) of the repair that ends life k."""
         assert cause.repair is not None
-        return self._drawn(self._repairs, cause.repair, cause, node, k)
+        return _drawn(self._repairs[cause.index], cause.repair, node, k)
 
     def detection(self, cause: Cause, node: int, k: int) -> int:
         """The time (ns) from the end of life k to its detection."""
-        return self._drawn(self._detections, cause.detection, cause, node, k)
+        return _drawn(self._detections[cause.index], cause.detection, node, k)
 
-    def _drawn(self, stream: Hashed, law: Law, cause: Cause, node: int, k: int) -> int:
-        if isinstance(law, Constant):
-            return law.value_ns
-        return law.quantile(stream.uniform(self.entity(cause, node), k))
+
+def _drawn(stream: Hashed, law: Law, node: int, k: int) -> int:
+    return law.value_ns if isinstance(law, Constant) else law.quantile(stream.uniform(node + 1, k))

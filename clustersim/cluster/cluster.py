@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import simpy
 
-from clustersim.cluster.causes import JOB, Cause, Draws
+from clustersim.cluster.causes import JOB, Cause, Lifetimes
 from clustersim.cluster.clock import Alarm, Rank
 from clustersim.cluster.failures import Failures, Strike
 from clustersim.cluster.pool import Pool, RepairShop
@@ -23,7 +23,7 @@ class Cluster:
         self,
         env: simpy.Environment,
         causes: Sequence[Cause],
-        draws: Draws,
+        lifetimes: Lifetimes,
         *,
         nodes: int,
         spares: int,
@@ -31,9 +31,9 @@ class Cluster:
         horizon_ns: int,
     ) -> None:
         self._env = env
-        self.draws = draws
+        self.lifetimes = lifetimes
         self.pool = Pool(nodes, spares)
-        self.failures = Failures(causes, draws, nodes + spares, nodes, horizon_ns)
+        self.failures = Failures(causes, lifetimes, nodes + spares, nodes, horizon_ns)
         self.happenings: list[Happening] = []
         self.leg = 0  # the job's current leg, for the log
         self.returning = 0  # nodes in repair that will come back
@@ -60,11 +60,11 @@ class Cluster:
 
     def _break(self, strike: Strike, now: int) -> None:
         cause, node, k = strike
-        where = "job" if node == JOB else self.pool.state(node)
+        where = "job" if node == JOB else self.pool.place(node)
         self.happenings.append(Happening(now, "failure", cause.name, node, where, self.leg))
         down_until = None
         if cause.repair is not None:
-            down_until = self._shop.admit(now, self.draws.repair(cause, node, k))
+            down_until = self._shop.admit(now, self.lifetimes.repair(cause, node, k))
             self.pool.break_down(node)
             if down_until < NEVER:
                 self.returning += 1

@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-import numpy as np
-
-from clustersim.cluster.causes import JOB, Cause, Draws
+from clustersim.cluster.causes import JOB, Cause, Lifetimes
 
 
 class Strike(NamedTuple):
@@ -25,14 +23,16 @@ class Failures:
     Cost: one vectorised draw a cause at the start, then O(log) per failure; nothing per idle node.
     """
 
-    def __init__(self, causes: Sequence[Cause], draws: Draws, nodes: int, job_nodes: int, horizon_ns: int) -> None:
-        self._draws = draws
+    def __init__(
+        self, causes: Sequence[Cause], lifetimes: Lifetimes, nodes: int, job_nodes: int, horizon_ns: int
+    ) -> None:
+        self._lifetimes = lifetimes
         self._horizon = horizon_ns
         self._causes = causes
         self._by_node = [cause for cause in causes if cause.life is not None and cause.scope == "node"]
         self._aged_by_node = [cause for cause in self._by_node if cause.ages != "wall"]
         self._life: dict[tuple[int, int], int] = {}  # (cause, node) -> index of the current life; absent: 0
-        self._down_until: dict[int, int] = {}
+        self._down: dict[int, tuple[int, int]] = {}  # node -> its last repair, from and until
         self._inside = set(range(job_nodes)) if self._aged_by_node else set()
         self._due: dict[tuple[int, int], int] = {}  # aged pairs in the job: end of life by the cause's own time
         self._left: dict[tuple[int, int], int] = {}  # aged pairs outside the job: what is left of the life
@@ -50,12 +50,11 @@ class Failures:
             for entry, due in enumerate(cause.at_times_ns):
                 heappush(heap, (due, cause.index, JOB, entry))
         elif cause.scope == "job":
-            self._push(cause, JOB, 0, self._draws.life(cause, JOB, 0))
+            self._push(cause, JOB, 0, self._lifetimes.life(cause, JOB, 0))
         else:
-            members = np.arange(nodes if cause.ages == "wall" else job_nodes, dtype=np.int64)
-            uniforms = self._draws.first(members + Draws.entity(cause, 0), 0)
-            for node in np.flatnonzero(uniforms <= cause.life.cdf(self._horizon)):
-                self._push(cause, int(node), 0, cause.life.quantile(float(uniforms[node])))
+            aging = nodes if cause.ages == "wall" else job_nodes
+            for node, life in self._lifetimes.first_lives(cause, aging, self._horizon):
+                self._push(cause, node, 0, life)
 
     def _push(self, cause: Cause, node: int, k: int, due: int) -> None:
         if due <= self._horizon:
@@ -85,8 +84,9 @@ class Failures:
                 return Strike(cause, node, k)
             if not self._current(cause, node, k, due):
                 continue
-            if cause.ages == "wall" and self._down_until.get(node, 0) > due:
-                self.renew(cause, node, self._down_until[node])
+            since, until = self._down.get(node, (-1, -1))
+            if cause.ages == "wall" and (until > due or since == due):
+                self.renew(cause, node, until)
                 continue
             return Strike(cause, node, k)
         if self._leg_began is not None:
@@ -109,14 +109,14 @@ class Failures:
     def _end(self, cause: Cause, node: int) -> int:
         """The end of life, by the cause's own time, of an aging pair in the job since the start or since it joined."""
         due = self._due.get((cause.index, node))
-        return self._draws.life(cause, node, 0) if due is None else due
+        return self._lifetimes.life(cause, node, 0) if due is None else due
 
     def renew(self, cause: Cause, node: int, at_ns: int) -> None:
         """Begin the pair's next life: at wall time `at_ns`; by another clock now, or when the node joins the job."""
         pair = (cause.index, node)
         k = self._life.get(pair, 0) + 1
         self._life[pair] = k
-        life = self._draws.life(cause, node, k)
+        life = self._lifetimes.life(cause, node, k)
         if cause.ages == "wall":
             self._push(cause, node, k, at_ns + life)
         elif node == JOB or node in self._inside:
@@ -131,7 +131,7 @@ class Failures:
         if cause.life is None:
             return
         if down_until is not None:
-            self._down_until[node] = down_until
+            self._down[node] = (now, down_until)
             self.leave(node, now)
         resumes = now if down_until is None else down_until
         self.renew(cause, node, resumes)
@@ -150,7 +150,7 @@ class Failures:
             k = self._life.get(pair, 0)
             left = self._left.pop(pair, None)
             if left is None:
-                left = self._draws.life(cause, node, k)
+                left = self._lifetimes.life(cause, node, k)
             self._due[pair] = self._time(cause, now) + left
             self._push(cause, node, k, self._due[pair])
 

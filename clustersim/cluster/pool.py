@@ -4,35 +4,37 @@ from collections import Counter
 from heapq import heappop, heappush, heapreplace
 from typing import Literal
 
-State = Literal["job", "spare", "repair"]
+from clustersim.laws import NEVER
+
+Place = Literal["job", "spare", "repair"]
 _JOB, _SPARE, _REPAIR = range(3)
-_NAMES: tuple[State, ...] = ("job", "spare", "repair")
+_NAMES: tuple[Place, ...] = ("job", "spare", "repair")
 
 
 class Pool:
-    """Each node is in one state: held by the job, a spare, or in repair. Spares are taken lowest number first."""
+    """Each node is in one place: held by the job, a spare, or in repair. Spares are taken lowest number first."""
 
     def __init__(self, job_nodes: int, spares: int) -> None:
-        self._state = bytearray([_JOB]) * job_nodes + bytearray([_SPARE]) * spares
+        self._place = bytearray([_JOB]) * job_nodes + bytearray([_SPARE]) * spares
         self._spares = list(range(job_nodes, job_nodes + spares))  # a sorted list is a heap
         self.in_repair = 0
 
-    def state(self, node: int) -> State:
+    def place(self, node: int) -> Place:
         """Where the node is."""
-        return _NAMES[self._state[node]]
+        return _NAMES[self._place[node]]
 
     def break_down(self, node: int) -> None:
         """The node goes to repair."""
-        if self._state[node] == _SPARE:
+        if self._place[node] == _SPARE:
             self._spares.remove(node)
             self._spares.sort()
-        self._state[node] = _REPAIR
+        self._place[node] = _REPAIR
         self.in_repair += 1
 
     def bring_back(self, node: int) -> None:
         """The repaired node becomes a spare."""
         self.in_repair -= 1
-        self._state[node] = _SPARE
+        self._place[node] = _SPARE
         heappush(self._spares, node)
 
     def spares(self, below: int | None = None) -> int:
@@ -42,17 +44,17 @@ class Pool:
     def take(self) -> int:
         """The job takes the spare with the lowest number; IndexError if there is none."""
         node = heappop(self._spares)
-        self._state[node] = _JOB
+        self._place[node] = _JOB
         return node
 
     def give_up(self, node: int) -> None:
         """The job gives a healthy node back: it becomes a spare."""
-        self._state[node] = _SPARE
+        self._place[node] = _SPARE
         heappush(self._spares, node)
 
-    def census(self) -> dict[State, int]:
-        """Nodes by state, counted one by one."""
-        counts = Counter(self._state)
+    def census(self) -> dict[Place, int]:
+        """Nodes by place, counted one by one."""
+        counts = Counter(self._place)
         return {name: counts[code] for code, name in enumerate(_NAMES)}
 
 
@@ -63,7 +65,12 @@ class RepairShop:
         self._free_at = None if slots is None else [0] * slots
 
     def admit(self, now: int, duration: int) -> int:
-        """The time (ns) at which a repair that arrives now, and takes `duration` in its slot, is done."""
+        """The time (ns) at which a repair that arrives now, and takes `duration` in its slot, is done.
+
+        A node that never comes back takes no slot.
+        """
+        if duration >= NEVER:
+            return NEVER
         if self._free_at is None:
             return now + duration
         end = max(now, self._free_at[0]) + duration

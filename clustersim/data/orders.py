@@ -64,10 +64,10 @@ class ShardShuffle:
     """Shards in a random order, the samples of a shard one after another."""
 
     law: Literal["blocks"] = "blocks"
-    same_every_epoch = False
 
     def __init__(self, corpus: Corpus, seed: int, replication: int) -> None:
         self.size = corpus.samples
+        self.same_every_epoch = corpus.shards == 1
         self.block_starts = corpus.shard_starts
         self._keys = Hashed(seed, replication, "order")
         self._begins = lru_cache(maxsize=64)(self._begin_of_blocks)

@@ -51,13 +51,15 @@ def draws_of(stretches: Sequence[Stretch], size: int, batch: int) -> tuple[Draws
     return Draws(**rows, per_step=np.full(len(by_row), batch, np.int64)), owner
 
 
-def steps_as_planned(stretches: Sequence[Stretch], size: int, batch: int, same_every_epoch: bool) -> int:
-    """How many steps read the batch that the plan reads at the same step: the same positions, in the run's own order.
+def steps_as_planned(
+    stretches: Sequence[Stretch], size: int, batch: int, planned_steps: int, same_every_epoch: bool
+) -> int:
+    """How many steps below `planned_steps` read the positions that the plan reads at the same step, in its order.
 
-    Where an epoch is one batch, or every epoch is read in the same order, other epochs hold the same batch too. That
-    two different permutations give the same batch by chance is left out of account (below one in C(size, batch)).
+    Where an epoch is one batch, or every epoch is read in the same order, other epochs hold the same batch too.
     """
     step, steps, start, family, after = _columns(stretches)
+    steps = np.clip(planned_steps - step, 0, steps)
     shift = start - step * batch
     if same_every_epoch:
         return int(steps[shift % size == 0].sum())

@@ -19,7 +19,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from clustersim.account import Draws
+from clustersim.account import Draws, Spaces
 
 Saves = Literal["samples", "epoch", "nothing"]
 ComesBack = Literal["exact", "restart-epoch", "restart-run", "reshuffle", "continue"]
@@ -59,11 +59,10 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """Steps delivered, the position after them, and whether the loader is at its end."""
+    """Steps delivered (fewer than asked if the loader came to its end), and the position after them."""
 
     stretch: Stretch
     position: Position
-    end: Literal["finished"] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +80,8 @@ class Loader(Protocol):
     """
 
     @property
-    def size(self) -> int:
-        """Samples of an epoch."""
-
-    @property
-    def batch(self) -> int:
-        """Samples of a step."""
+    def spaces(self) -> Spaces:
+        """The orders that its draws speak of."""
 
     def start(self) -> Position:
         """Where it stands before the first step."""
@@ -106,8 +101,11 @@ class Loader(Protocol):
     def draws(self, stretches: Sequence[Stretch]) -> tuple[Draws, NDArray[np.int64]]:
         """What the stretches read, for the account, and the index of the stretch of each row, int64[rows]."""
 
-    def steps_as_planned(self, stretches: Sequence[Stretch]) -> int:
-        """How many steps of the stretches read the batch, as a multiset, that the run without failures reads then."""
+    def steps_as_planned(self, stretches: Sequence[Stretch], planned_steps: int) -> int:
+        """How many steps of the stretches read what the run of `planned_steps` without failures reads then.
+
+        By the positions and orders that are read: that other ones hold the same samples by chance is left out.
+        """
 
     def batch_at(self, stretch: Stretch, step: int) -> NDArray[np.int64]:
-        """The samples of one step of a stretch, int64[batch], in reading order."""
+        """The samples of one step of a stretch, int64[batch], in the order of the ranks."""

@@ -1,11 +1,12 @@
 """A loader with one global position: the ranks split each batch of one endless sequence of samples."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clustersim.account import Draws
+from clustersim.account import Draws, expand
 from clustersim.data.orders import Order
 from clustersim.loaders.draws import draws_of, steps_as_planned
 from clustersim.loaders.parts import Advance, Parts, Position, Saved, Stretch
@@ -19,7 +20,7 @@ class SequenceLoader:
 
     def __init__(self, order: Order, batch: int, parts: Parts, epochs: int | None = None) -> None:
         self.size = order.size
-        self._order = order
+        self.spaces = order
         self.batch = batch
         self.parts = parts
         self._samples = None if epochs is None else epochs * order.size
@@ -40,28 +41,23 @@ class SequenceLoader:
         stop = at.samples + steps * self.batch
         same_epoch = stop // self.size == at.samples // self.size
         stretch = Stretch(step, steps, at.samples, at.family, lasting)
-        return Advance(
-            stretch, Position(stop, at.family if same_epoch else lasting), "finished" if steps == left else None
-        )
+        return Advance(stretch, Position(stop, at.family if same_epoch else lasting))
 
     def draws(self, stretches: Sequence[Stretch]) -> tuple[Draws, NDArray[np.int64]]:
         """What the stretches read, and the index of the stretch that each row belongs to, int64[rows]."""
         return draws_of(stretches, self.size, self.batch)
 
-    def steps_as_planned(self, stretches: Sequence[Stretch]) -> int:
-        """How many steps of the stretches read the batch that the run without failures reads then."""
-        return steps_as_planned(stretches, self.size, self.batch, self._order.same_every_epoch)
+    def steps_as_planned(self, stretches: Sequence[Stretch], planned_steps: int) -> int:
+        """How many steps of the stretches read the positions of the plan, in its order."""
+        return steps_as_planned(stretches, self.size, self.batch, planned_steps, self.spaces.same_every_epoch)
 
     def batch_at(self, stretch: Stretch, step: int) -> NDArray[np.int64]:
-        """The samples of one step of a stretch, int64[batch], in reading order."""
-        start = stretch.start + (step - stretch.step) * self.batch
-        stop = start + self.batch
-        parts = []
-        for epoch in range(start // self.size, (stop - 1) // self.size + 1):
-            family = stretch.family if epoch == stretch.start // self.size else stretch.family_after
-            begin, end = max(0, start - epoch * self.size), min(self.size, stop - epoch * self.size)
-            parts.append(self._order.samples(family, epoch, begin, end))
-        return np.concatenate(parts)
+        """The samples of one step of a stretch, int64[batch], in the order of the ranks."""
+        before = step - stretch.step
+        start = stretch.start + before * self.batch
+        family = stretch.family if start // self.size == stretch.start // self.size else stretch.family_after
+        one_step = replace(stretch, step=step, steps=1, start=start, family=family)
+        return expand(self.spaces, self.draws([one_step])[0])[1]
 
     def save(self, at: Position) -> Saved:
         """The position, the epoch it lies in, or nothing. The last step of an epoch leaves it in the next one."""

@@ -79,7 +79,7 @@ class Scripted(Part):
     cause: str = Field(min_length=1)
     """Its name, unique in the scenario."""
     at_steps: tuple[Count, ...] | None = None
-    """Each entry strikes once: steps 0 .. s-1 are done and step s is in flight."""
+    """In this order, each once: steps 0 .. s-1 are done, s is in flight. A step not trained again is passed over."""
     at_times: tuple[Duration, ...] | None = None
     """Wall-clock times since the start, increasing."""
     data: tuple[PositiveCount, ...] | None = None

@@ -44,7 +44,7 @@ class Scenario(Part):
     @cached_property
     def sizes(self) -> Sizes:
         """The numbers that follow from it before anything is simulated."""
-        return measure(self.run, self.model, self.cluster, self.parallelism, self.failures, self.data)
+        return measure(self.run, self.model, self.cluster, self.parallelism, self.failures, self.checkpoint, self.data)
 
     def resolved(self) -> dict[str, Any]:
         """Everything it says, defaults and presets included, as JSON values; `load_scenario` reads it back."""
@@ -65,12 +65,6 @@ class Scenario(Part):
     @model_validator(mode="after")
     def _check(self) -> "Scenario":
         self._check_failures(self.sizes)
-        if self.checkpoint.every.by in ("young", "daly"):
-            if self.checkpoint.stall == 0:
-                expected = f'a cost of a save, longer than 0, with every = "{self.checkpoint.every}"'
-                raise wrong(expected, '"0 s"', key="checkpoint.stall")
-            if self.sizes.failures_per_ns == 0:
-                raise wrong(f'random failures with every = "{self.checkpoint.every}"', "none", key="failures")
         if self.loader.comes_back == "reshuffle" and self.data.order == "sequential":
             raise wrong('an order that shuffles with loader.comes_back = "reshuffle"', '"sequential"', key="data.order")
         return self

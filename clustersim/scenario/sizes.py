@@ -10,6 +10,8 @@ from clustersim.scenario.failures import Failure, Scripted
 from clustersim.scenario.job import Cluster, Model, Parallelism, Run
 from clustersim.scenario.quantities import LIMIT
 from clustersim.scenario.reading import Data
+from clustersim.scenario.recovery import Checkpoint
+from clustersim.theory import daly, young
 
 # A run that is this many times slower than without failures gets nowhere.
 _PATIENCE = 20
@@ -31,8 +33,6 @@ class Sizes:
     """Nodes that go together: those of a replica that spans several, else 1."""
     unit_replicas: int
     """Replicas that go together: those on one node that holds several, else 1."""
-    units: int
-    """Such units at full layout: nodes / unit_nodes = data / unit_replicas."""
     batch: int
     """Samples of a global batch."""
     samples: int
@@ -40,7 +40,7 @@ class Sizes:
     shards: int
     """Shards that the samples lie in."""
     tokens_per_sample: float | None
-    """A whole number where samples are sequences, the mean length where they are documents."""
+    """The mean length of a document where samples are documents of a stated length, else that of a sequence."""
     documents_per_sample: float | None
     """1 where a sample is a document, the mean number of documents in a packed one, None if samples are given."""
     steps: int | None
@@ -57,6 +57,31 @@ class Sizes:
     """Time of a step at full degree."""
     uneven_refused: bool
     """Only degrees that divide the batch are allowed."""
+    interval_steps: int | None
+    """Steps between saves, if stated in steps."""
+    interval_ns: int | None
+    """Training time between saves, if stated in time or by a formula; a save waits for the end of a step."""
+    bytes_per_token: int
+    """Bytes that the loader delivers for a token."""
+
+    @property
+    def tokens_per_s(self) -> float | None:
+        """Tokens that the job reads a second at full degree."""
+        return (
+            None if self.tokens_per_sample is None else self.batch * self.tokens_per_sample / (self.full_step_ns / 1e9)
+        )
+
+    @property
+    def bytes_per_s(self) -> float | None:
+        """Bytes that the job reads a second at full degree."""
+        return None if self.tokens_per_s is None else self.tokens_per_s * self.bytes_per_token
+
+    def steps_between_saves(self, step_ns: int) -> int:
+        """The checkpoint interval in steps of the given time."""
+        if self.interval_steps is not None:
+            return self.interval_steps
+        assert self.interval_ns is not None
+        return -(-self.interval_ns // step_ns)
 
     def degrees_ok(self, degree: int) -> bool:
         """Whether the job may run with this many replicas."""
@@ -74,6 +99,7 @@ def measure(
     cluster: Cluster,
     parallelism: Parallelism,
     failures: Sequence[Failure],
+    checkpoint: Checkpoint,
     data: Data,
 ) -> Sizes:
     """The sizes of a scenario; the error of a validator, with its key, where parts of it do not fit together."""
@@ -94,20 +120,27 @@ def measure(
     if data.shards > samples:
         raise wrong(f"at most {samples}, the samples of an epoch", str(data.shards), key="data.shards")
 
-    tokens_per_sample = data.tokens_per_document if model.sequence_length is None else model.sequence_length
+    tokens_per_sample: float | None = model.sequence_length
+    if data.packing == "none" and data.tokens_per_document is not None:
+        tokens_per_sample = data.tokens_per_document
     step_ns = _full_step_ns(model, gpus)
     steps = _steps(run, batch, samples, tokens_per_sample)
-    limit_ns = run.wall_time or run.limit or _PATIENCE * (steps or 0) * step_ns
-    if limit_ns > LIMIT:
-        raise wrong("a time limit of at most 2^62 ns (146 years)", f"{limit_ns / 2**62:.3g} times that", key="run")
-    positions = max(steps or 0, -(-limit_ns // step_ns)) * batch
-    if positions >= LIMIT:
-        raise wrong("fewer than 2^62 samples within the run's limit", f"{positions:.3g}", key="run")
     failures_per_ns = math.fsum(
         cause.failures_per_ns(cluster.gpus_per_node) * (cluster.nodes if cause.scope == "node" else 1)
         for cause in failures
         if not isinstance(cause, Scripted)
     )
+    interval_steps, interval_ns = _interval(checkpoint, failures_per_ns)
+    every = interval_steps or -(-(interval_ns or 1) // step_ns)
+    saves = max(0, (steps or 0) - 1) // every
+    waits_ns = max(0, saves - 1) * max(0, checkpoint.write - every * step_ns)
+    failure_free_ns = (steps or 0) * step_ns + saves * checkpoint.stall + waits_ns
+    limit_ns = run.wall_time or run.limit or _PATIENCE * failure_free_ns
+    if limit_ns > LIMIT:
+        raise wrong("a time limit of at most 2^62 ns (146 years)", f"{limit_ns / 2**62:.3g} times that", key="run")
+    positions = max(steps or 0, -(-limit_ns // step_ns)) * batch
+    if positions >= LIMIT:
+        raise wrong("fewer than 2^62 samples within the run's limit", f"{positions:.3g}", key="run")
     if failures_per_ns * limit_ns > _MOST_FAILURES:
         expected = f"at most {_MOST_FAILURES:.0e} random failures within the run's limit"
         raise wrong(expected, f"{failures_per_ns * limit_ns:.3g}", key="failures")
@@ -117,7 +150,6 @@ def measure(
         min_data=parallelism.min_data,
         unit_nodes=max(1, gpus_per_replica // cluster.gpus_per_node),
         unit_replicas=max(1, cluster.gpus_per_node // gpus_per_replica),
-        units=min(cluster.nodes, degree),
         batch=batch,
         samples=samples,
         shards=data.shards,
@@ -129,6 +161,9 @@ def measure(
         limit_ns=limit_ns,
         failures_per_ns=failures_per_ns,
         full_step_ns=step_ns,
+        interval_steps=interval_steps,
+        interval_ns=interval_ns,
+        bytes_per_token=model.bytes_per_token,
         uneven_refused=parallelism.uneven == "refuse",
     )
 
@@ -160,6 +195,25 @@ def _full_step_ns(model: Model, gpus: int) -> int:
     if step_ns > LIMIT:
         raise wrong("a step of at most 2^62 ns (146 years)", f"{step_ns / 2**62:.3g} times that", key="model")
     return step_ns
+
+
+def _interval(checkpoint: Checkpoint, failures_per_ns: float) -> tuple[int | None, int | None]:
+    """The interval between saves, in steps or in ns.
+
+    By Young's or Daly's formula a save costs its stall, and the mean time between failures is the inverse of the rates
+    of all random failures that stop the job at full layout.
+    """
+    every = checkpoint.every
+    if every.by == "steps":
+        return every.amount, None
+    if every.by == "time":
+        return None, every.amount
+    if checkpoint.stall == 0:
+        raise wrong(f'a cost of a save, longer than 0, with every = "{every}"', '"0 s"', key="checkpoint.stall")
+    if failures_per_ns == 0:
+        raise wrong(f'random failures with every = "{every}"', "none", key="failures")
+    formula = young if every.by == "young" else daly
+    return None, max(1, round(formula(checkpoint.stall, 1 / failures_per_ns)))
 
 
 def _steps(run: Run, batch: int, samples: int, tokens_per_sample: float | None) -> int | None:

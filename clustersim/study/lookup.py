@@ -28,7 +28,7 @@ def story_of(run: Run, sample: int) -> SampleStory:
         ValueError: there is no such sample, or it was read too often to be listed.
     """
     reads = run.sample(sample)
-    planned = len(story(run.order, run.planned_draws, sample).row)
+    planned = len(story(run.spaces, run.planned_draws, sample).row)
     return SampleStory(sample, planned, int((reads["fate"] == "kept").sum()), reads)
 
 

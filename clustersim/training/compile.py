@@ -2,7 +2,7 @@
 
 import simpy
 
-from clustersim.cluster.causes import Cause, Draws
+from clustersim.cluster.causes import Cause, Lifetimes
 from clustersim.cluster.cluster import Cluster
 from clustersim.history import History
 from clustersim.laws import NEVER, Constant, Law, Lognormal, Weibull
@@ -10,7 +10,6 @@ from clustersim.scenario import Scenario
 from clustersim.scenario.failures import Scripted, Stochastic
 from clustersim.scenario.laws import DurationOrLaw, Exponential, LifeLaw, LogNormal, LogNormalLife, WeibullLife
 from clustersim.streams import Hashed
-from clustersim.theory import daly, young
 from clustersim.training.job import Job
 from clustersim.training.leg import Saving
 from clustersim.training.plan import Feed, JobPlan
@@ -74,33 +73,12 @@ def _cause(index: int, failure: Stochastic | Scripted, scenario: Scenario) -> Ca
     )
 
 
-def interval_of(scenario: Scenario) -> tuple[int | None, int | None]:
-    """The checkpoint interval, as steps or as nanoseconds of training; the other one is None.
-
-    By Young's or Daly's formula the cost of a save is its stall, and the mean time between failures is the inverse of
-    the rates of all random failures that stop the job at full layout.
-    """
-    every = scenario.checkpoint.every
-    match every.by:
-        case "steps":
-            return every.amount, None
-        case "time":
-            return None, every.amount
-        case formula:
-            optimum = {"young": young, "daly": daly}[formula]
-            return None, max(1, round(optimum(scenario.checkpoint.stall, 1 / scenario.sizes.failures_per_ns)))
-
-
 def job_plan(scenario: Scenario) -> JobPlan:
     """What the job does."""
     sizes, checkpoint = scenario.sizes, scenario.checkpoint
-    steps, training_ns = interval_of(scenario)
 
     def saving(step_ns: int) -> Saving:
-        """A save falls due at the end of the step in which its interval ends."""
-        every = steps if training_ns is None else -(-training_ns // step_ns)
-        assert every is not None
-        return Saving(every, checkpoint.stall, checkpoint.write, checkpoint.when_busy)
+        return Saving(sizes.steps_between_saves(step_ns), checkpoint.stall, checkpoint.write, checkpoint.when_busy)
 
     return JobPlan(
         degree=sizes.data,
@@ -129,7 +107,7 @@ class World:
         self.cluster = Cluster(
             self.env,
             causes,
-            Draws(seed, replication),
+            Lifetimes(causes, seed, replication),
             nodes=scenario.cluster.nodes,
             spares=scenario.cluster.spares,
             repair_slots=scenario.cluster.repair_slots,
@@ -137,7 +115,6 @@ class World:
         )
         phases = Hashed(seed, replication, "recovery")
         self.job = Job(self.env, self.cluster, job_plan(scenario), causes, phases, feed)
-        self.cluster.arm()
 
     def run(self) -> History:
         """Run to the end."""

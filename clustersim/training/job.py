@@ -55,7 +55,7 @@ class Job:
         self._target = self._degree = plan.degree
         self._script = [(cause, list(enumerate(cause.at_steps))) for cause in causes if cause.at_steps]
         self.hits: list[Strike] = []
-        self._deciding_at: int | None = None
+        self.deciding_at: int | None = None
         self._phase_began = self._phase_end = 0
         self._start_up = self._load = 0
         self._attempts = 0
@@ -90,12 +90,13 @@ class Job:
             self._decide_at_this_instant()
 
     def _decide_at_this_instant(self) -> None:
-        if self._deciding_at != self._now:
-            self._deciding_at = self._now
+        if self.deciding_at != self._now:
+            self.deciding_at = self._now
             Alarm(self._env, self._now, Rank.DECIDE, self._decide)
 
     def _decide(self, alarm: Alarm) -> None:
         """What completes at this instant is complete; then failures count; then nodes that came back."""
+        self.deciding_at = None
         if self.state in (State.DETECTING, State.STARTING) and self._now == self._phase_end:
             self._phase_done()
         if self.hits:
@@ -116,7 +117,7 @@ class Job:
         for cause, _, k in hits:
             if cause.degrees:
                 self._target = cause.degrees[k]
-        detection = max(self._cluster.draws.detection(*hit) for hit in hits)
+        detection = max(self._cluster.lifetimes.detection(*hit) for hit in hits)
         self._begin_phase(State.DETECTING, detection)
 
     def _begin_phase(self, state: State, duration: int) -> None:
@@ -179,7 +180,9 @@ class Job:
         return next((d for d in range(most, plan.least_degree - 1, -1) if plan.degree_allowed(d)), None)
 
     def _starve(self) -> None:
-        held, needed = self.crew.nodes, self._plan.unit_nodes * (-(-self._target // self._plan.unit_replicas))
+        plan = self._plan
+        degree = min(self._target, plan.least_degree) if plan.policy == "shrink" else self._target
+        held, needed = self.crew.nodes, plan.unit_nodes * (-(-degree // plan.unit_replicas))
         self._finish("starved", f"the job holds {held} of the {needed} nodes it needs, and no other will come back")
 
     # --- training
@@ -193,8 +196,9 @@ class Job:
         step_ns = plan.step_ns(self._degree)
         self._leg_clock = LegClock(step_ns, plan.saving(step_ns))
         left = None if plan.steps is None else plan.steps - self._step
-        if self._feed is not None:
-            left = self._feed.begin(self._step, self._degree)
+        delivered = None if self._feed is None else self._feed.begin(self._step, self._degree)
+        if delivered is not None:
+            left = delivered if left is None else min(left, delivered)
         self._cluster.training_starts()
         self._arm_script(left)
         if left is not None:
@@ -209,7 +213,7 @@ class Job:
         self._completion = None
         if self.state is State.TRAINING:
             if self._now == self._leg_end:
-                self._finish("done", "")
+                self._finish("done", "", kept_whole=True)
             else:
                 self._completion = Alarm(self._env, self._leg_end, Rank.COMPLETE, self._complete)
 
@@ -270,13 +274,13 @@ class Job:
 
     def _time_is_up(self, alarm: Alarm) -> None:
         if self._plan.ends_by_time:
-            self._finish("done", "")
+            self._finish("done", "", kept_whole=self._plan.final_checkpoint)
         else:
-            self._finish("limit", "it was not done by then")
+            self._finish("limit", "it was not done by then", kept_whole=self._plan.final_checkpoint)
 
-    def _finish(self, outcome: Outcome, reason: str) -> None:
+    def _finish(self, outcome: Outcome, reason: str, kept_whole: bool = False) -> None:
         if self.state is State.TRAINING:
-            self._end_leg("end of run", kept_whole=self._plan.final_checkpoint)
+            self._end_leg("end of run", kept_whole)
         else:
             self._charge_phase()
             self.history.recoveries.append(Recovery(*self._recovery))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from clustersim import load_scenario, simulate
-from clustersim.cluster.causes import Draws
+from clustersim.cluster.causes import Lifetimes
 from clustersim.streams import Hashed, generator, mix, mix_array
 from clustersim.training.compile import causes_of
 
@@ -42,12 +42,13 @@ def test_lives_in_the_job_stay_the_same(ages):
     keys = {"cause": "wear", "rate": "0.2 per node-day", "law": {"type": "weibull", "shape": 1.5}, "ages": ages}
     runs = [simulate(small(failures=[keys], recovery__start_up=start_up)) for start_up in ("1 min", "5 h")]
     for run in runs:
-        draws, cause = Draws(run.seed, 0), causes_of(run.scenario)[0]
+        causes = causes_of(run.scenario)
+        lifetimes, cause = Lifetimes(causes, run.seed, 0), causes[0]
         failed = run.events[run.events["kind"] == "failure"].drop_duplicates("node")
         for node, time_h in zip(failed["node"], failed["time_h"], strict=True):
             trained = (run.legs["end_h"].clip(upper=time_h) - run.legs["begin_h"]).clip(lower=0).sum()
             age = trained if ages == "training" else time_h
-            assert age == pytest.approx(draws.life(cause, int(node), 0) / 3.6e12)
+            assert age == pytest.approx(lifetimes.life(cause, int(node), 0) / 3.6e12)
         assert len(failed) > 5
     assert (failures(runs[0]) != failures(runs[1])) == (ages == "training")
 
@@ -59,6 +60,20 @@ def test_a_replication_alone_is_the_same_as_among_others():
     assert alone.summary() == among.summary()
     assert alone.history == among.history
     assert simulate(scenario, 16).history != alone.history
+
+
+def test_numpy_integers_name_the_same_streams():
+    assert simulate(small(), np.int64(3)).history == simulate(small(), 3).history
+    assert simulate(small(), 0, np.uint32(7)).history == simulate(small(), 0, 7).history
+    with pytest.raises(TypeError):
+        simulate(small(), 1.5)
+
+
+def test_a_cause_keeps_its_failures_whatever_other_causes_there_are():
+    scenario = small()
+    rare = {"cause": "another", "rate": "0 per node-day"}
+    more = load_scenario(scenario, {"failures": [rare, *scenario.resolved()["failures"]]})
+    assert failures(simulate(more)) == failures(simulate(scenario))
 
 
 def test_seeds_and_replications_do_not_shift_each_other():

@@ -252,7 +252,7 @@ def test_a_wrong_value_is_told_in_one_line(document, override, line):
         ),
         (
             {"run": {"steps": "1 T"}},
-            "run: expected a time limit of at most 2^62 ns (146 years), found 4.34e+04 times that",
+            "run: expected a time limit of at most 2^62 ns (146 years), found 4.35e+04 times that",
         ),
         (
             {"model.global_batch": "100 T", "data": {"samples": "1000 T"}},

@@ -15,7 +15,7 @@ def test_llama3_has_its_published_step_and_failures():
     sizes = scenario.sizes
     # 6 * 405e9 * 8192 * 2048 FLOP on 16,384 * 400e12 FLOP/s.
     assert sizes.step_ns(128) == 6_220_800_000
-    assert (sizes.gpus, sizes.data, sizes.unit_nodes, sizes.unit_replicas, sizes.units) == (16_384, 128, 16, 1, 128)
+    assert (sizes.gpus, sizes.data, sizes.unit_nodes, sizes.unit_replicas) == (16_384, 128, 16, 1)
     assert sizes.samples == 20 * 10**9 * 780 // 8192
     assert sizes.documents_per_sample == 8192 / 780
     assert (sizes.steps, sizes.epochs, sizes.wall_ns) == (None, None, 54 * 86_400 * 10**9)
@@ -32,7 +32,7 @@ def test_the_workshop_slows_down_by_its_fullest_replica():
     sizes = load_scenario("workshop").sizes
     # 8 documents on 4, 3, 2, 1 replicas: 2, 3, 4, 8 on the fullest.
     assert [sizes.step_ns(degree) for degree in (4, 3, 2, 1)] == [10**9, 1_500_000_000, 2 * 10**9, 4 * 10**9]
-    assert (sizes.steps, sizes.samples, sizes.batch, sizes.units, sizes.tokens_per_sample) == (60, 240, 8, 4, None)
+    assert (sizes.steps, sizes.samples, sizes.batch, sizes.tokens_per_sample) == (60, 240, 8, None)
     assert sizes.limit_ns == 20 * 60 * 10**9
     assert sizes.documents_per_sample == 1
     assert sizes.failures_per_ns == 0
@@ -75,9 +75,8 @@ def test_what_goes_together(document, nodes, gpus_per_node, tensor, pipeline, ex
         "failures": [],
     }
     sizes = load_scenario(document, overrides).sizes
-    assert (sizes.data, sizes.unit_nodes, sizes.unit_replicas, sizes.units) == expected
-    assert sizes.units * sizes.unit_nodes == nodes
-    assert sizes.units * sizes.unit_replicas == sizes.data
+    assert (sizes.data, sizes.unit_nodes, sizes.unit_replicas, nodes // sizes.unit_nodes) == expected
+    assert nodes // sizes.unit_nodes * sizes.unit_replicas == sizes.data
 
 
 def test_allowed_degrees(document):
@@ -98,7 +97,8 @@ def test_allowed_degrees(document):
         ({"tokens": 65536}, 1, None, 20 * 10**10),
         ({"tokens": 65537}, 2, None, 20 * 2 * 10**10),
         # 1,367,187 samples an epoch: 2 epochs are 42,724.6 steps.
-        ({"epochs": 2}, 42_724, 2, 20 * 42_724 * 10**10),
+        # A save after each 180 steps of 10 s, 237 before the last step, stalls it for 5 s.
+        ({"epochs": 2}, 42_724, 2, 20 * (42_724 * 10**10 + 237 * 5 * 10**9)),
         ({"steps": 60, "limit": "1 h"}, 60, None, 3600 * 10**9),
         ({"wall_time": "2 d"}, None, None, 2 * 86_400 * 10**9),
     ],
@@ -132,6 +132,8 @@ def test_tokens_of_documents_that_are_not_packed(document):
     sizes = load_scenario(document, {**overrides, "model.sequence_length": None}).sizes
     assert (sizes.tokens_per_sample, sizes.documents_per_sample, sizes.samples) == (700.5, 1, 5000)
     assert sizes.steps == 2
+    assert load_scenario(document, overrides).sizes.tokens_per_sample == 700.5
+    del data["tokens_per_document"]
     assert load_scenario(document, overrides).sizes.tokens_per_sample == 1024
 
 

@@ -43,8 +43,8 @@ def test_views(scenario):
     assert ledger.views == run.steps * sizes.batch
     assert ledger.planned_views == run.planned_steps * sizes.batch
     assert ledger.extra - ledger.missing == ledger.views - ledger.planned_views
-    interval = count(run.order, run.planned_draws, run.seen_draws, np.random.default_rng(0))
-    identity = count_identity(run.order, run.planned_draws, run.seen_draws).ledger()
+    interval = count(run.spaces, run.planned_draws, run.seen_draws, np.random.default_rng(0))
+    identity = count_identity(run.spaces, run.planned_draws, run.seen_draws).ledger()
     assert (interval.views, interval.planned_views) == (identity.views, identity.planned_views)
     if interval.exact == "identity":
         for ours, theirs in zip(interval.table, identity.table, strict=True):

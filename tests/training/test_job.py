@@ -3,8 +3,10 @@
 import itertools
 
 import pytest
+from worlds import run_checked
 
-from clustersim import load_scenario, simulate
+from clustersim import load_scenario, planned_batch, simulate
+from clustersim.training.compile import World
 
 
 def job(**changes):
@@ -135,7 +137,7 @@ def breaking(repair, **changes):
 
 def test_waiting_for_repair_and_for_spares():
     waits = simulate(breaking("1 d", recovery__policy="wait"))
-    spares = simulate(breaking("1 d", cluster__spares=4))
+    spares = simulate(breaking("1 d", cluster__spares=8))
     idle = simulate(breaking("1 d", cluster__spares=4, recovery__policy="wait"))
     assert len(waits.history.legs) > 3
     assert waits.time_h["waiting_for_nodes"] > 20
@@ -216,3 +218,79 @@ def test_young_and_daly_take_the_stall_and_the_rate_of_the_full_job():
     failures = [{"cause": "any", "rate": "16 per day", "scope": "job"}]
     run = simulate(job(failures=failures, checkpoint={"every": "young", "stall": "10 s"}))
     assert run.history.legs[0].first_save == 33
+
+
+@pytest.mark.parametrize("end", [{"steps": 65}, {"epochs": 2}])
+def test_only_an_end_by_time_can_lose_the_last_steps(end):
+    run = simulate(job(run=end, checkpoint__final_checkpoint=False, data__samples=396))
+    assert run.steps == run.planned_steps == (65 if "steps" in end else 66)
+    assert run.account.missing == 0
+
+
+def test_a_node_that_is_lost_for_good_takes_no_repair_slot():
+    causes = [
+        {"cause": "lost", "rate": "1 per 200 node-days", "repair": "never"},
+        {"cause": "mended", "rate": "1 per node-day", "repair": "10 min"},
+    ]
+    changes = {"run": {"wall_time": "60 d"}, "cluster__spares": 40, "failures": causes}
+    runs = [simulate(job(**changes, **slots)) for slots in ({}, {"cluster__repair_slots": 3})]
+    lost = runs[0].events.query("kind == 'failure' and cause == 'lost'")
+    assert len(lost) > 3
+    assert {run.history.outcome for run in runs} == {"done"}
+    assert runs[0].history.legs == runs[1].history.legs
+
+
+def test_the_default_limit_counts_the_saves_of_a_run_without_failures():
+    run = simulate(job(checkpoint={"every": "1 steps", "stall": "200 s", "write": "50 s"}))
+    assert run.history.outcome == "done"
+    assert run.scenario.sizes.limit_ns == 20 * run.history.wall_ns
+
+
+@pytest.mark.parametrize(
+    ("changes", "steps"),
+    [
+        ({}, [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]),  # the save of step 100 costs no time and is durable
+        ({"checkpoint__stall": "2 s"}, [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]),  # the end of the run saves it
+        ({"run": {"steps": 34}}, [10, 20, 30, 34]),
+        ({"run": {"wall_time": "345 s"}}, [10, 20, 30, 34]),
+        ({"run": {"wall_time": "345 s"}, "checkpoint__final_checkpoint": False}, [10, 20, 30]),
+    ],
+)
+def test_each_durable_checkpoint_is_listed_once(changes, steps):
+    run = simulate(job(**changes))
+    assert run.checkpoints["step"].tolist() == steps
+    assert run.summary()["checkpoints"] == len(steps)
+    assert run.checkpoints["in_lineage"].all()
+
+
+def test_failures_that_need_no_time_at_all():
+    """Lives that round to nothing, repairs of no time, nodes that fail as they join: no node is in two places."""
+    wear = {"cause": "wear", "rate": "1 per node-day", "law": {"type": "weibull", "shape": 0.06}, "repair": "0 s"}
+    for ages in ("wall", "in_job", "training"):
+        scenario = job(failures=[{**wear, "ages": ages}], cluster__spares=2, run={"wall_time": "1 h"})
+        for replication in range(5):
+            run_checked(World(scenario, 0, replication))
+
+
+def test_ranks_divide_the_batch_of_their_leg():
+    run = simulate(job(failures=scripted(at_steps=[25], data=[3])))
+    assert [len(run.batch(10, rank)) for rank in range(4)] == [3, 3, 3, 3]
+    assert [len(run.batch(30, rank)) for rank in range(3)] == [4, 4, 4]
+    assert [sample for rank in range(3) for sample in run.batch(30, rank)] == run.batch(30).tolist()
+    with pytest.raises(ValueError, match="no rank 3: step 30 was trained by ranks 0 to 2"):
+        run.batch(30, 3)
+    with pytest.raises(ValueError, match="no step 100: the lineage has steps 0 to 99"):
+        run.batch(100)
+    with pytest.raises(ValueError, match="no step 100: they are numbered from 0 to 99"):
+        planned_batch(run.scenario, 100)
+
+
+def test_damage_by_shard_sums_to_the_ledger():
+    keys = {"data__order": "shard-shuffle", "data__shards": 7, "loader__preset": "epoch"}
+    run = simulate(job(failures=scripted(at_steps=[25, 55]), **keys))
+    shards = run.shards
+    assert shards["shard"].tolist() == list(range(7))
+    assert shards["samples"].sum() == 5000
+    assert shards["extra"].sum() == run.account.extra > 0
+    assert shards["missing"].sum() == run.account.missing > 0
+    assert len(simulate(job()).shards) == 1
