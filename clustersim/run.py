@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from operator import index
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -116,6 +117,7 @@ class Run:
         Raises:
             ValueError: the lineage has no such step, or the leg that trained it no such rank.
         """
+        step = index(step)
         for stretch, leg in zip(self.reads.kept, self.history.legs, strict=True):
             if stretch.step <= step < stretch.step + stretch.steps:
                 samples = self.loader.batch_at(stretch, step)
@@ -137,7 +139,7 @@ class Run:
         """
         from clustersim import tables
 
-        return tables.sample(self, sample, limit)
+        return tables.sample(self, index(sample), index(limit))
 
     # --- figures
 

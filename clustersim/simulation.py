@@ -1,6 +1,7 @@
 """Run one scenario: the clock first, then the recount of what its legs read."""
 
 from collections.abc import Mapping
+from operator import index
 from os import PathLike
 from typing import Any
 
@@ -31,9 +32,18 @@ def planned_batch(scenario: Scenario, step: int, replication: int = 0, seed: int
     steps = scenario.sizes.steps
     if step < 0 or (steps is not None and step >= steps):
         raise ValueError(f"no step {step}: they are numbered from 0" + ("" if steps is None else f" to {steps - 1}"))
-    loader = loader_of(scenario, order_for(scenario, scenario.run.seed if seed is None else seed, replication))
+    loader = loader_of(scenario, order_for(scenario, *_checked(scenario, seed, replication)))
     at = loader.advance(loader.start(), 0, step).position
     return loader.batch_at(loader.advance(at, step, 1).stretch, step)
+
+
+def _checked(scenario: Scenario, seed: int | None, replication: int) -> tuple[int, int]:
+    """Seed and replication as plain integers of [0, 2^63), whatever integers they were."""
+    numbers = index(scenario.run.seed if seed is None else seed), index(replication)
+    for name, number in zip(("seed", "replication"), numbers, strict=True):
+        if not 0 <= number < 2**63:
+            raise ValueError(f"expected a {name} of at least 0 and below 2^63, found {number}")
+    return numbers
 
 
 def simulate(
@@ -52,10 +62,11 @@ def simulate(
 
     Raises:
         ScenarioError: the scenario is wrong.
+        ValueError: seed or replication is not in [0, 2^63).
     """
     if not isinstance(scenario, Scenario):
         scenario = load_scenario(scenario)
-    seed = scenario.run.seed if seed is None else seed
+    seed, replication = _checked(scenario, seed, replication)
     order = order_for(scenario, seed, replication)
     loader = loader_of(scenario, order)
     decides_the_end = scenario.sizes.epochs is not None

@@ -4,7 +4,6 @@ An order has families: family 0 is the run's own, family k > 0 is what a loader 
 They satisfy what the account asks of coordinate spaces.
 """
 
-from functools import lru_cache
 from typing import Literal, Protocol
 
 import numpy as np
@@ -15,6 +14,8 @@ from clustersim.data.permutation import permutation
 from clustersim.streams import Hashed
 
 Ints = NDArray[np.int64]
+
+_KEEP = 64  # epochs whose order of shards is kept
 
 
 class Order(Protocol):
@@ -70,18 +71,22 @@ class ShardShuffle:
         self.same_every_epoch = corpus.shards == 1
         self.block_starts = corpus.shard_starts
         self._keys = Hashed(seed, replication, "order")
-        self._begins = lru_cache(maxsize=64)(self._begin_of_blocks)
+        self._kept: dict[tuple[int, int], tuple[Ints, Ints]] = {}
 
     def block_order(self, family: int, epoch: int) -> Ints:
         """The shards in the order in which the epoch reads them, int64[K]."""
         key = self._keys.words(np.array([family]), np.array([epoch])).item()
         return np.random.Generator(np.random.Philox(key=key)).permutation(len(self.block_starts) - 1)
 
-    def _begin_of_blocks(self, family: int, epoch: int) -> tuple[Ints, Ints]:
+    def _begins(self, family: int, epoch: int) -> tuple[Ints, Ints]:
         """The epoch's shards in reading order, and the offset at which each of them begins (and N): [K], [K + 1]."""
-        order = self.block_order(family, epoch)
-        lengths = np.diff(self.block_starts)[order]
-        return order, np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        if (family, epoch) not in self._kept:
+            order = self.block_order(family, epoch)
+            lengths = np.diff(self.block_starts)[order]
+            if len(self._kept) >= _KEEP:
+                del self._kept[next(iter(self._kept))]
+            self._kept[family, epoch] = order, np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        return self._kept[family, epoch]
 
     def samples(self, family: int, epoch: int, start: int, stop: int) -> Ints:
         """The samples at the offsets [start, stop) of an epoch, int64[stop - start]."""

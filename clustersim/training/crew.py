@@ -14,7 +14,7 @@ class Crew:
         self._cluster = cluster
         self.unit_nodes = unit_nodes
         self._first_nodes = units * unit_nodes
-        self._units: list[list[int] | None] = [None] * units  # None: whole since the start, nodes not listed
+        self._units: list[dict[int, None] | None] = [None] * units  # None: whole since the start, nodes not listed
         self._unit_of: dict[int, int] = {}  # nodes that are not where they were at the start
         self._broken: list[int] = []
         self.nodes = self._first_nodes
@@ -24,11 +24,11 @@ class Crew:
         """Units, broken ones included."""
         return len(self._units)
 
-    def _members(self, index: int) -> list[int]:
-        """The nodes of a unit, listed from now on."""
+    def _members(self, index: int) -> dict[int, None]:
+        """The nodes of a unit, listed from now on; a dictionary, for its order and to lose one at no cost."""
         members = self._units[index]
         if members is None:
-            members = list(range(index * self.unit_nodes, (index + 1) * self.unit_nodes))
+            members = dict.fromkeys(range(index * self.unit_nodes, (index + 1) * self.unit_nodes))
             self._units[index] = members
             self._unit_of.update(dict.fromkeys(members, index))
         return members
@@ -40,7 +40,7 @@ class Crew:
     def lose(self, node: int) -> None:
         """A node that the job holds is gone."""
         index = self._unit_of.get(node, node // self.unit_nodes)
-        self._members(index).remove(node)
+        del self._members(index)[node]
         del self._unit_of[node]
         self.nodes -= 1
         if index not in self._broken:
@@ -55,13 +55,13 @@ class Crew:
         while len(self._units) > units:
             self._dissolve()
         while len(self._units) < units:
-            self._units.append([])
+            self._units.append({})
             self._broken.append(len(self._units) - 1)
         for index in self._broken:
             members = self._members(index)
             while len(members) < self.unit_nodes:
                 node = self._cluster.take()
-                members.append(node)
+                members[node] = None
                 self._unit_of[node] = index
                 self.nodes += 1
         self._broken.clear()

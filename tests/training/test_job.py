@@ -1,6 +1,7 @@
 """The job's rules, one at a time, on timetables that are worked out by hand."""
 
 import itertools
+import pickle
 
 import pytest
 from worlds import run_checked
@@ -294,3 +295,24 @@ def test_damage_by_shard_sums_to_the_ledger():
     assert shards["extra"].sum() == run.account.extra > 0
     assert shards["missing"].sum() == run.account.missing > 0
     assert len(simulate(job()).shards) == 1
+
+
+@pytest.mark.parametrize("order", ["shuffle", "shard-shuffle", "sequential"])
+def test_a_run_can_be_sent_to_another_process(order):
+    run = simulate(job(failures=scripted(at_steps=[25]), data__order=order, loader__preset="epoch"))
+    again = pickle.loads(pickle.dumps(run))
+    assert again.summary() == run.summary()
+    assert again.batch(40).tolist() == run.batch(40).tolist()
+
+
+@pytest.mark.parametrize(("seed", "replication"), [(-1, 0), (0, -1), (2**63, 0), (0, 2**63)])
+def test_seeds_and_replications_have_bounds(seed, replication):
+    with pytest.raises(ValueError, match="of at least 0 and below"):
+        simulate(job(), replication, seed)
+
+
+def test_whole_numbers_are_whole():
+    run = simulate(job())
+    for call in (lambda: run.sample(1.5), lambda: run.batch(1.0), lambda: simulate(job(), 0, "x")):
+        with pytest.raises(TypeError):
+            call()
