@@ -4,6 +4,8 @@ A unit is one replica of several nodes, or one node of several replicas. Losing 
 healthy nodes can fill the holes of others, or go back to the spares.
 """
 
+from itertools import chain, islice
+
 from clustersim.cluster.cluster import Cluster
 
 
@@ -16,7 +18,7 @@ class Crew:
         self._first_nodes = units * unit_nodes
         self._units: list[dict[int, None] | None] = [None] * units  # None: whole since the start, nodes not listed
         self._unit_of: dict[int, int] = {}  # nodes that are not where they were at the start
-        self._broken: list[int] = []
+        self._broken: dict[int, None] = {}  # units with holes, in the order in which they broke
         self.nodes = self._first_nodes
 
     @property
@@ -43,8 +45,7 @@ class Crew:
         del self._members(index)[node]
         del self._unit_of[node]
         self.nodes -= 1
-        if index not in self._broken:
-            self._broken.append(index)
+        self._broken[index] = None
 
     def available(self, own_only: bool) -> int:
         """Nodes held, plus the spares that the job may take: all, or only those it started with."""
@@ -52,11 +53,15 @@ class Crew:
 
     def form(self, units: int) -> None:
         """Make exactly so many whole units: dissolve the most broken ones first, then fill holes from the spares."""
-        while len(self._units) > units:
-            self._dissolve()
-        while len(self._units) < units:
+        surplus = self.units - units
+        if surplus > 0:
+            emptiest = sorted(self._broken, key=lambda index: (len(self._members(index)), -index))
+            whole = (index for index in range(self.units - 1, -1, -1) if index not in self._broken)
+            for index in sorted(islice(chain(emptiest, whole), surplus), reverse=True):
+                self._dissolve(index)
+        for index in range(self.units, units):
             self._units.append({})
-            self._broken.append(len(self._units) - 1)
+            self._broken[index] = None
         for index in self._broken:
             members = self._members(index)
             while len(members) < self.unit_nodes:
@@ -66,19 +71,19 @@ class Crew:
                 self.nodes += 1
         self._broken.clear()
 
-    def _dissolve(self) -> None:
-        """Give up the unit with the most holes (the last one of several), and close the gap with the last unit."""
-        index = min(self._broken, key=lambda i: (len(self._members(i)), -i), default=len(self._units) - 1)
+    def _dissolve(self, index: int) -> None:
+        """Give a unit's nodes up, and close the gap with the last unit."""
         for node in self._members(index):
             del self._unit_of[node]
             self._cluster.give_up(node)
             self.nodes -= 1
-        if index in self._broken:
-            self._broken.remove(index)
-        last = len(self._units) - 1
+        self._broken.pop(index, None)
+        last = self.units - 1
         if index != last:
             moved = self._members(last)
             self._units[index] = moved
             self._unit_of.update(dict.fromkeys(moved, index))
-            self._broken = [index if broken == last else broken for broken in self._broken]
+            if last in self._broken:
+                del self._broken[last]
+                self._broken[index] = None
         self._units.pop()
