@@ -1,6 +1,6 @@
 """Run one scenario: the clock first, then the recount of what its legs read."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from operator import index
 from os import PathLike
 from typing import Any
@@ -47,7 +47,10 @@ def _checked(scenario: Scenario, seed: int | None, replication: int) -> tuple[in
 
 
 def simulate(
-    scenario: Scenario | str | PathLike[str] | Mapping[str, Any], replication: int = 0, seed: int | None = None
+    scenario: Scenario | str | PathLike[str] | Mapping[str, Any],
+    replication: int = 0,
+    seed: int | None = None,
+    progress: Callable[[float], object] | None = None,
 ) -> Run:
     """Simulate one replication.
 
@@ -55,6 +58,7 @@ def simulate(
         scenario: a scenario, or what `load_scenario` takes.
         replication: its number, from 0; replication 17 is the same alone or as one of many.
         seed: instead of the scenario's own `run.seed`.
+        progress: called now and then while the clock runs, with the share that is done (`World.run`).
 
     A loader that does not act on time (the run ends after its steps or its time) is recounted over the finished
     history; one that decides when the run ends is asked while the clock runs. A run that could not finish is returned
@@ -72,10 +76,10 @@ def simulate(
     decides_the_end = scenario.sizes.epochs is not None
     if decides_the_end:
         follower = Follower(loader)
-        history = World(scenario, seed, replication, follower).run()
+        history = World(scenario, seed, replication, follower).run(progress)
         reads = follower.reads(history)
     else:
-        history = World(scenario, seed, replication).run()
+        history = World(scenario, seed, replication).run(progress)
         reads = follow(history, loader)
     if history.outcome == "done" and history.lineage_stops()[-1] == 0:
         history.outcome, history.reason = "no progress", "not one step is part of the final model"

@@ -1,6 +1,6 @@
 """Replications of one scenario, and what their figures come to."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -12,15 +12,31 @@ Spread = dict[str, float]
 """mean; ci95_low, ci95_high (95 % interval of the mean by Student's t); p05, p50, p95 (linear between values)."""
 
 
-def replicate(scenario: Scenario, replications: int, seed: int | None = None) -> Iterator[Run]:
+def replicate(
+    scenario: Scenario,
+    replications: int,
+    seed: int | None = None,
+    progress: Callable[[float], object] | None = None,
+) -> Iterator[Run]:
     """Replications 0 .. replications - 1, one at a time, so that memory does not grow with their number.
 
     Args:
         scenario: what all of them simulate.
         replications: how many, at least 1.
         seed: instead of the scenario's own `run.seed`.
+        progress: called now and then with the replications that are done, a fraction of the running one included.
+
+    Raises:
+        ValueError: there would be none.
     """
-    return (simulate(scenario, replication, seed) for replication in range(replications))
+    if replications < 1:
+        raise ValueError(f"expected at least 1 replication, found {replications}")
+
+    def one(replication: int) -> Run:
+        tell = None if progress is None else lambda share: progress(replication + share)
+        return simulate(scenario, replication, seed, tell)
+
+    return map(one, range(replications))
 
 
 def figures(rows: Sequence[Mapping[str, Figure]]) -> dict[str, Spread | None]:

@@ -1,8 +1,11 @@
 """From a scenario to the clock's own terms, and the run of the clock."""
 
+from collections.abc import Callable
+
 import simpy
 
 from clustersim.cluster.causes import Cause, Lifetimes
+from clustersim.cluster.clock import Alarm, Rank
 from clustersim.cluster.cluster import Cluster
 from clustersim.history import History
 from clustersim.laws import NEVER, Constant, Law, Lognormal, Weibull
@@ -98,11 +101,16 @@ def job_plan(scenario: Scenario) -> JobPlan:
     )
 
 
+_REPORTS = 1000
+"""How often a run that lasts to its limit tells how far it is."""
+
+
 class World:
     """One scenario's cluster and job in simulated time, ready to run; `env` counts nanoseconds."""
 
     def __init__(self, scenario: Scenario, seed: int, replication: int, feed: Feed | None = None) -> None:
         causes = causes_of(scenario)
+        self._sizes = scenario.sizes
         self.env = simpy.Environment()
         self.cluster = Cluster(
             self.env,
@@ -116,7 +124,27 @@ class World:
         phases = Hashed(seed, replication, "recovery")
         self.job = Job(self.env, self.cluster, job_plan(scenario), causes, phases, feed)
 
-    def run(self) -> History:
-        """Run to the end."""
+    def run(self, progress: Callable[[float], object] | None = None) -> History:
+        """Run to the end.
+
+        Args:
+            progress: called now and then with the share that is done, 0 to 1: of the steps, as far as checkpoints keep
+                them, or of the time that the run may take, whichever is more.
+        """
+        if progress is not None:
+            self._report(progress)
         self.env.run(until=self.job.over)
         return self.job.history
+
+    def _report(self, progress: Callable[[float], object]) -> None:
+        """Tell the progress at even times. It changes nothing, so what else happens at that instant does not matter."""
+        steps, limit_ns = self._sizes.steps, self._sizes.limit_ns
+        every_ns = max(1, limit_ns // _REPORTS)
+
+        def tell(alarm: Alarm) -> None:
+            legs = self.job.history.legs
+            of_steps = legs[-1].kept / steps if steps and legs else 0.0
+            progress(min(1.0, max(of_steps, alarm.at_ns / limit_ns)))
+            Alarm(self.env, alarm.at_ns + every_ns, Rank.COMPLETE, tell)
+
+        Alarm(self.env, every_ns, Rank.COMPLETE, tell)

@@ -26,3 +26,22 @@ def test_replication_17_alone_is_replication_17_of_20():
     scenario = load_scenario("small", {"loader.preset": "reshuffle"})
     of_many = list(replicate(scenario, 20, seed=8))[17]
     assert of_many.summary() == simulate(scenario, 17, seed=8).summary()
+
+
+@pytest.mark.parametrize("replications", [0, -1])
+def test_no_replications_are_refused(replications):
+    with pytest.raises(ValueError, match=f"expected at least 1 replication, found {replications}"):
+        replicate(load_scenario("small"), replications)
+
+
+@pytest.mark.parametrize("ending", [{}, {"run.wall_time": None, "run.steps": 30_000}])
+def test_progress_is_told_in_order_and_changes_nothing(ending):
+    scenario = load_scenario("small", {"loader.preset": "epoch", **ending})
+    told = []
+    watched = list(replicate(scenario, 2, progress=told.append))
+    assert told == sorted(told)
+    # The last checkpoint or failure before the end of either is told of, and no more than the two are done.
+    assert 0.9 < max(share for share in told if share <= 1)
+    assert 1.9 < told[-1] <= 2
+    for run, alone in zip(watched, replicate(scenario, 2), strict=True):
+        assert run.history == alone.history
