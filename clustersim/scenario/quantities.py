@@ -5,28 +5,34 @@ Each kind of quantity has its own units. A bare number is refused, and so is the
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 
-from clustersim.scenario.errors import show, wrong
+from clustersim.scenario.errors import closest, show, wrong
 
 # Two digits of exponent are enough for any quantity and keep the exact arithmetic small.
 NUMBER = r"[0-9][0-9_]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,2})?"
 # Times and counts stay below this, so that sums of a few of them still fit 64 bits.
 LIMIT = 2**62
 
+_LONG_EXPONENT = re.compile(r"\s*[+-]?[0-9][0-9_]*(?:\.[0-9]+)?[eE][+-]?[0-9]{3}")
 _QUANTITY = re.compile(rf"\s*([+-]?)({NUMBER})\s*(\S.*?)?\s*", re.DOTALL)
-_LONGEST_TEXT = 200
+# A longer text is no number that anybody means.
+LONGEST_TEXT = 200
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of quantity: what it is called, an example, and the size of each unit in the base unit."""
+    """A kind of quantity: what it is called, an example, and the size of each unit in the base unit.
+
+    `words` gives the unit that is meant by a word of lower case, without its plural s, which is none.
+    """
 
     what: str
     example: str
     factors: Mapping[str, int]
+    words: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def expected(self) -> str:
@@ -61,17 +67,40 @@ DURATION = Kind(
         "w": 7 * 24 * 60 * _MINUTE_NS,
         "y": 365 * 24 * 60 * _MINUTE_NS,
     },
+    {
+        "nanosecond": "ns",
+        "microsecond": "us",
+        "\u00b5s": "us",  # the micro sign, and the Greek letter
+        "\u03bcs": "us",
+        "millisecond": "ms",
+        "sec": "s",
+        "second": "s",
+        "m": "min",
+        "minute": "min",
+        "hr": "h",
+        "hour": "h",
+        "day": "d",
+        "wk": "w",
+        "week": "w",
+        "yr": "y",
+        "year": "y",
+    },
 )
-SIZE = Kind("a size", "2.3 TB", _BYTES)
+SIZE = Kind("a size", "2.3 TB", _BYTES, {"byte": "B"})
 BANDWIDTH = Kind("a bandwidth", "50 GB/s", {f"{unit}/s": factor for unit, factor in _BYTES.items()})
 FLOP_RATE = Kind("a rate of computing", "400 TFLOP/s", _FLOP)
-COUNT = Kind("a whole number", "16.8 M", _DECIMAL)
+COUNT = Kind(
+    "a whole number",
+    "16.8 M",
+    _DECIMAL,
+    {"thousand": "k", "million": "M", "mn": "M", "billion": "B", "bn": "B", "trillion": "T", "tn": "T"},
+)
 _KINDS = (DURATION, SIZE, BANDWIDTH, FLOP_RATE, COUNT)
 
 
 def split(value: object) -> tuple[Fraction, str] | None:
     """The number and the unit (may be empty) of a text, None if the value is no such text."""
-    if not isinstance(value, str) or len(value) > _LONGEST_TEXT:
+    if not isinstance(value, str) or len(value) > LONGEST_TEXT:
         return None
     match = _QUANTITY.fullmatch(value)
     if match is None:
@@ -87,7 +116,7 @@ def read(kind: Kind, value: object) -> Fraction:
     """
     parts = split(value)
     if parts is None or parts[1] not in kind.factors:
-        raise wrong(kind.expected, describe(value, kind))
+        raise wrong(kind.expected, describe(value, kind), nearest=nearest_unit(value, kind))
     number, unit = parts
     if number < 0:
         raise wrong(f"{kind.expected}, not negative", show(value))
@@ -104,8 +133,38 @@ def describe(value: object, kind: Kind) -> str:
     unit = parts[1]
     if not unit:
         return f"{show(value)} (a number without unit)"
-    other = next((each for each in _KINDS if each is not kind and unit in each.factors), None)
+    fault = number_fault(value)
+    if fault:
+        return f"{show(value)} ({fault})"
+    other = _other_kind(unit, kind)
     return f"{show(value)} ({other.what if other else 'unit is none of ' + ', '.join(kind.factors)})"
+
+
+def number_fault(value: object) -> str | None:
+    """What is wrong with the number itself of a text such as "1e400 s" or "1,000 s", None if nothing is."""
+    parts = split(value)
+    if parts is None:
+        return None
+    if _LONG_EXPONENT.match(str(value)):
+        return "an exponent of more than two digits"
+    if parts[1].startswith(","):
+        return "a comma in the number: write 1000 or 1_000, and 1.5"
+    return "a number in several parts" if re.match(r"[0-9.'_]", parts[1]) else None
+
+
+def nearest_unit(value: object, kind: Kind) -> str | None:
+    """The unit of `kind` that is meant by the one of a text, None if there is no telling."""
+    parts = split(value)
+    if parts is None or not parts[1] or number_fault(value) or _other_kind(parts[1], kind):
+        return None
+    unit = parts[1].lower()
+    by_lower_case = {each.lower(): each for each in kind.factors}
+    nearest = kind.words.get(unit) or kind.words.get(unit.removesuffix("s"))
+    return nearest or by_lower_case.get(closest(unit, by_lower_case) or "")
+
+
+def _other_kind(unit: str, kind: Kind) -> Kind | None:
+    return next((each for each in _KINDS if each is not kind and unit in each.factors), None)
 
 
 def write_duration(duration_ns: int) -> str:

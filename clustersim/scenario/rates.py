@@ -1,20 +1,31 @@
 """How often a cause strikes, and how often a checkpoint is made: the two values that come in several units."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
-from clustersim.scenario.errors import show, wrong
-from clustersim.scenario.quantities import DURATION, NUMBER, describe, split, write_duration
-from clustersim.scenario.units import parse_count, parse_duration
+from clustersim.scenario.errors import closest, show, wrong
+from clustersim.scenario.quantities import (
+    DURATION,
+    LONGEST_TEXT,
+    NUMBER,
+    describe,
+    nearest_unit,
+    number_fault,
+    split,
+    write_duration,
+)
+from clustersim.scenario.units import parse_count, parse_duration, parse_number
 
 _PERIODS_NS = {name: DURATION.factors[name[0]] for name in ("hour", "day", "week", "year")}
 _RATE_PATTERN = rf"^\s*({NUMBER})\s+per\s+(?:(?:([1-9][0-9_]*)\s+)?(node|GPU)-)?({'|'.join(_PERIODS_NS)})s?\s*$"
 _RATE = re.compile(_RATE_PATTERN)
 _NEGATIVE = re.compile(r"\s*-\s*[0-9]")
 _EXPECTED_RATE = 'a rate such as "6.5 per 1000 node-days", "2 per GPU-year" or "3 per day"'
+_FORMULAS: tuple[Literal["young", "daly"], ...] = ("young", "daly")
+_INTERVAL = replace(DURATION, factors={**DURATION.factors, "step": 1, "steps": 1})
 _EXPECTED_EVERY = 'an interval such as "10 min", "10 steps", "young" or "daly"'
 
 
@@ -56,24 +67,31 @@ class Every:
 
 def parse_rate(value: object) -> Rate:
     """A rate from its text; the error of a validator if it is none, or negative."""
-    match = _RATE.match(value) if isinstance(value, str) else None
+    if not isinstance(value, str):
+        raise wrong(_EXPECTED_RATE, describe(value, DURATION))
+    match = _RATE.match(value) if len(value) <= LONGEST_TEXT else None
     if match is None:
-        if isinstance(value, str) and _NEGATIVE.match(value):
+        if _NEGATIVE.match(value):
             raise wrong(f"{_EXPECTED_RATE}, not negative", show(value))
-        raise wrong(_EXPECTED_RATE, show(value) if isinstance(value, str) else describe(value, DURATION))
+        fault = number_fault(value)
+        raise wrong(_EXPECTED_RATE, f"{show(value)} ({fault})" if fault else show(value))
     of: Literal["node", "GPU", "job"] = "node" if match[3] == "node" else "GPU" if match[3] else "job"
-    return Rate(events=float(match[1]), per=int(match[2] or 1), of=of, period_ns=_PERIODS_NS[match[4]])
+    return Rate(
+        events=parse_number(float(match[1])), per=parse_count(match[2] or 1), of=of, period_ns=_PERIODS_NS[match[4]]
+    )
 
 
 def parse_every(value: object) -> Every:
     """A checkpoint interval from its text; the error of a validator if it is none, or 0."""
-    if value == "young":
-        return Every("young")
-    if value == "daly":
-        return Every("daly")
+    for formula in _FORMULAS:
+        if value == formula:
+            return Every(formula)
     parts = split(value)
-    if parts is None or parts[1] not in ("step", "steps", *DURATION.factors):
-        raise wrong(_EXPECTED_EVERY, describe(value, DURATION))
+    if parts is None or parts[1] not in _INTERVAL.factors:
+        formula_meant = closest(value.lower(), _FORMULAS) if isinstance(value, str) else None
+        raise wrong(
+            _EXPECTED_EVERY, describe(value, _INTERVAL), nearest=formula_meant or nearest_unit(value, _INTERVAL)
+        )
     in_steps = parts[1] not in DURATION.factors
     if in_steps and parts[0].denominator != 1:
         raise wrong("a whole number of steps", show(value))

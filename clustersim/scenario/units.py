@@ -1,7 +1,7 @@
 """The types of a scenario's values: what a field accepts, and how it is written back.
 
 `Duration` is an int of nanoseconds, `Bytes` an int of bytes, `FlopRate` a float of FLOP a second, `Count` an int,
-`Number` a finite float. Each refuses everything else with the error of a validator.
+`Number` a float, 0 or from 1e-99 to 1e99. Each refuses everything else with the error of a validator.
 """
 
 import math
@@ -21,12 +21,15 @@ from clustersim.scenario.quantities import (
     SIZE,
     Kind,
     describe,
+    nearest_unit,
     read,
     split,
     write_duration,
 )
 
 _SEED_LIMIT = 2**63
+# The two digits of exponent that a quantity may have, too.
+_LEAST_NUMBER, _MOST_NUMBER = 1e-99, 1e99
 
 
 def parse_duration(value: object) -> int:
@@ -53,16 +56,19 @@ def _seed(value: object) -> int:
 
 
 def _whole_number(value: object) -> int:
-    if isinstance(value, bool) or (isinstance(value, Real) and not math.isfinite(value)):
+    if isinstance(value, bool):
         raise wrong("a whole number", show(value))
     if isinstance(value, Integral):
         exact = Fraction(int(value))
     elif isinstance(value, Real):
+        if not math.isfinite(value):
+            raise wrong("a whole number", show(value))
         exact = Fraction(float(value))
     else:
         parts = split(value)
         if parts is None or parts[1] not in ("", *COUNT.factors):
-            raise wrong('a whole number such as 2048 or "16.8 M"', describe(value, COUNT) if parts else show(value))
+            expected, found = 'a whole number such as 2048 or "16.8 M"', describe(value, COUNT)
+            raise wrong(expected, found, nearest=nearest_unit(value, COUNT))
         exact = parts[0] * COUNT.factors.get(parts[1], 1)
     if exact.denominator != 1:
         raise wrong("a whole number", show(value))
@@ -72,10 +78,19 @@ def _whole_number(value: object) -> int:
 
 
 def parse_number(value: object) -> float:
-    """A finite number without unit, at least 0."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value) or value < 0:
+    """A number without unit: 0, or from 1e-99 to 1e99, so that products and quotients of a few stay finite."""
+    if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(number := _as_float(value)) or number < 0:
         raise wrong("a number, not negative", show(value))
-    return float(value)
+    if number != 0 and not _LEAST_NUMBER <= number <= _MOST_NUMBER:
+        raise wrong(f"a number from {_LEAST_NUMBER} to {_MOST_NUMBER:.0e}", show(value))
+    return number
+
+
+def _as_float(value: Real) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return -math.inf if value < 0 else math.inf
 
 
 def parse_bytes(value: object) -> int:
@@ -141,9 +156,15 @@ PositiveDuration = Annotated[int, PlainValidator(_longer_than_zero), _WRITE_DURA
 Count = Annotated[int, PlainValidator(parse_count), _whole(0)]
 PositiveCount = Annotated[int, PlainValidator(_at_least_one), _whole(1)]
 Seed = Annotated[int, PlainValidator(_seed), _whole(0, _SEED_LIMIT)]
-Number = Annotated[float, PlainValidator(parse_number), WithJsonSchema({"type": "number", "minimum": 0})]
+Number = Annotated[
+    float,
+    PlainValidator(parse_number),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": _MOST_NUMBER}),
+]
 PositiveNumber = Annotated[
-    float, PlainValidator(_greater_than_zero), WithJsonSchema({"type": "number", "exclusiveMinimum": 0})
+    float,
+    PlainValidator(_greater_than_zero),
+    WithJsonSchema({"type": "number", "minimum": _LEAST_NUMBER, "maximum": _MOST_NUMBER}),
 ]
 Bytes = Annotated[
     int, PlainValidator(parse_bytes), PlainSerializer(lambda size: f"{size} B", return_type=str), _text(SIZE)

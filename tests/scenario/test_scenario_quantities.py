@@ -87,7 +87,11 @@ def test_counts_are_exact_integers(value, count):
 
 
 @pytest.mark.parametrize(
-    "value", [True, False, float("nan"), float("inf"), 2.5, "2.5", "0.0001 k", -1, "-1", "4 q", "", None, [], 2**62]
+    "value",
+    [
+        *[True, False, float("nan"), float("inf"), 2.5, "2.5", "0.0001 k", -1, "-1", "4 q", "", None, []],
+        *[2**62, 1e308, 10**310, -(10**310), 10**4000, "9" * 400],
+    ],
 )
 def test_what_is_no_count_is_refused(value):
     with pytest.raises(PydanticCustomError, match="whole number"):
@@ -108,10 +112,29 @@ def test_what_is_no_size_is_refused(value):
         parse_bytes(value)
 
 
-@pytest.mark.parametrize("value", [True, -1, -0.5, float("nan"), float("inf"), "3", None])
+@pytest.mark.parametrize("value", [True, -1, -0.5, -(10**310), float("nan"), "3", None])
 def test_what_is_no_number_is_refused(value):
     with pytest.raises(PydanticCustomError, match="a number, not negative"):
         parse_number(value)
+
+
+@pytest.mark.parametrize("value", [1e-100, 1.1e99, 1e308, float("inf"), 10**310, 10**4000])
+def test_a_number_beyond_the_exponents_of_quantities_is_refused(value):
+    with pytest.raises(PydanticCustomError, match=r"a number from 1e-99 to 1e\+99, found"):
+        parse_number(value)
+
+
+@pytest.mark.parametrize("value", [0, 1e-99, 1e99, 10**98])
+def test_a_number_may_reach_those_exponents(value):
+    assert parse_number(value) == float(value)
+
+
+@pytest.mark.parametrize(
+    "value", ["9" * 190 + "e99 per day", "1 per " + "9" * 19 + " node-days", "1 per " + "9" * 5000 + " node-days"]
+)
+def test_a_rate_beyond_all_use_is_refused(value):
+    with pytest.raises(PydanticCustomError, match="expected a"):
+        parse_rate(value)
 
 
 @pytest.mark.parametrize(
@@ -195,6 +218,62 @@ def test_a_wrong_kind_of_unit_is_named(value, found):
     with pytest.raises(PydanticCustomError) as caught:
         parse_duration(value)
     assert caught.value.message() == f'expected a duration such as "10 min", found {found}'
+
+
+@pytest.mark.parametrize(
+    ("parse", "value", "nearest"),
+    [
+        (parse_duration, "10 mins", "min"),
+        (parse_duration, "20 minutes", "min"),
+        (parse_duration, "20 m", "min"),
+        (parse_duration, "2 weeks", "w"),
+        (parse_duration, "2 Sec", "s"),
+        (parse_duration, "2 H", "h"),
+        (parse_duration, "2 \u00b5s", "us"),
+        (parse_duration, "2 \u03bcs", "us"),
+        (parse_duration, "2 stones", ""),
+        (parse_duration, "2 GB", ""),
+        (parse_duration, "1,000 mins", ""),
+        (parse_duration, "2", ""),
+        (parse_count, "5b", "B"),
+        (parse_count, "5 billion", "B"),
+        (parse_count, "5 thousands", "k"),
+        (parse_count, "5 K", "k"),
+        (parse_bytes, "4 bytes", "B"),
+        (parse_bytes, "4 gib", "GiB"),
+        (parse_every, "Young", "young"),
+        (parse_every, "10 Steps", "steps"),
+        (parse_every, "2 weeks", "w"),
+    ],
+)
+def test_the_nearest_unit_or_word_is_named(parse, value, nearest):
+    with pytest.raises(PydanticCustomError) as caught:
+        parse(value)
+    assert caught.value.context["nearest"] == nearest
+
+
+COMMA = "a comma in the number: write 1000 or 1_000, and 1.5"
+
+
+@pytest.mark.parametrize(
+    ("parse", "unit"),
+    [(parse_rate, "per node-day"), (parse_every, "s"), (parse_duration, "s"), (parse_bytes, "B"), (parse_count, "M")],
+)
+@pytest.mark.parametrize(
+    ("number", "fault"),
+    [
+        ("1e400", "an exponent of more than two digits"),
+        ("1.5e-300", "an exponent of more than two digits"),
+        ("1,000", COMMA),
+        ("1,5", COMMA),
+        ("1 000", "a number in several parts"),
+        ("1.000.000", "a number in several parts"),
+    ],
+)
+def test_it_is_said_what_is_wrong_with_a_number(parse, unit, number, fault):
+    with pytest.raises(PydanticCustomError) as caught:
+        parse(f"{number} {unit}")
+    assert caught.value.message().endswith(f'found "{number} {unit}" ({fault})')
 
 
 def test_a_bandwidth_is_bytes_a_second():
