@@ -62,6 +62,6 @@ def test_account_of_the_same_legs_at_every_size(benchmark, loader, size):
     batch = max(1, 3 * size // (2 * run.steps))
     order = order_of("shuffle", Corpus(size, 1), 0, 0)
     reader = SequenceLoader(order, batch, loader_of(load_scenario(LLAMA, {"loader.preset": loader}), order).parts)
-    planned, _ = reader.draws(plan(reader, [run.steps]))
+    planned, _ = reader.draws(plan(reader, 1, run.steps))
     seen, _ = reader.draws(follow(run.history, reader).kept)
     benchmark(lambda: count(order, planned, seen, np.random.default_rng(0)))

@@ -6,7 +6,13 @@ The clock writes it, one record a leg; the data domain reads it. It knows neithe
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-Outcome = Literal["done", "limit", "starved", "no progress"]
+Outcome = Literal["done", "limit", "starved", "refused", "no progress"]
+
+
+class Refused(NamedTuple):
+    """A loader's answer to a restart that it cannot take: the run ends there."""
+
+    reason: str
 
 
 class Leg(NamedTuple):

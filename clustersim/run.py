@@ -42,7 +42,6 @@ class Run:
     history: History
     reads: Reads
     loader: Loader
-    loader_was_simulated: bool
 
     # --- what was read
 
@@ -59,7 +58,7 @@ class Run:
     @cached_property
     def planned_steps(self) -> int:
         """Steps of the same run without failures: as many, or all its epochs; an unfinished run is held to its part."""
-        end = self.loader.steps_left(self.loader.start())
+        end = self.loader.steps_left(self.loader.start(self.scenario.sizes.data))
         if end is None:
             return self.steps
         return end if self.history.outcome == "done" else min(self.steps, end)
@@ -67,7 +66,7 @@ class Run:
     @cached_property
     def planned_draws(self) -> Draws:
         """What the same run reads without failures."""
-        return self.loader.draws(plan(self.loader, [self.planned_steps]))[0]
+        return self.loader.draws(plan(self.loader, self.scenario.sizes.data, self.planned_steps))[0]
 
     @cached_property
     def seen_draws(self) -> Draws:

@@ -33,7 +33,7 @@ def planned_batch(scenario: Scenario, step: int, replication: int = 0, seed: int
     if step < 0 or (steps is not None and step >= steps):
         raise ValueError(f"no step {step}: they are numbered from 0" + ("" if steps is None else f" to {steps - 1}"))
     loader = loader_of(scenario, order_for(scenario, *_checked(scenario, seed, replication)))
-    at = loader.advance(loader.start(), 0, step).position
+    at = loader.advance(loader.start(scenario.sizes.data), 0, step).position
     return loader.batch_at(loader.advance(at, step, 1).stretch, step)
 
 
@@ -73,8 +73,7 @@ def simulate(
     seed, replication = _checked(scenario, seed, replication)
     order = order_for(scenario, seed, replication)
     loader = loader_of(scenario, order)
-    decides_the_end = scenario.sizes.epochs is not None
-    if decides_the_end:
+    if loader.acts_on_time:
         follower = Follower(loader)
         history = World(scenario, seed, replication, follower).run(progress)
         reads = follower.reads(history)
@@ -83,4 +82,4 @@ def simulate(
         reads = follow(history, loader)
     if history.outcome == "done" and history.lineage_stops()[-1] == 0:
         history.outcome, history.reason = "no progress", "not one step is part of the final model"
-    return Run(scenario, seed, replication, history, reads, loader, decides_the_end)
+    return Run(scenario, seed, replication, history, reads, loader)

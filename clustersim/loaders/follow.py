@@ -1,10 +1,9 @@
 """Follow a loader through the legs of a history: from where did each leg read, and which of it did the model keep?"""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from clustersim.history import History
+from clustersim.history import History, Refused
 from clustersim.loaders.parts import Loader, Position, Saved, Stretch
 
 
@@ -30,17 +29,20 @@ class Follower:
     def __init__(self, loader: Loader) -> None:
         self._loader = loader
         self._lineage: list[_Begun] = []
-        self._reached = loader.start()
+        self._reached: Position
         self._begun: list[tuple[int, Position]] = []
 
-    def begin(self, step: int, degree: int) -> int | None:
+    def begin(self, step: int, degree: int) -> int | Refused | None:
         """A leg begins at `step` with `degree` replicas: how many steps the loader will deliver (None: no end)."""
         if not self._begun:
-            at = self._loader.start()
+            at = self._loader.start(degree)
             saved = self._loader.save(at)
         else:
             saved = self._saved_at(step)
-            at = self._loader.resume(saved, self._reached, leg=len(self._begun))
+            resumed = self._loader.resume(saved, self._reached, degree, leg=len(self._begun))
+            if isinstance(resumed, Refused):
+                return resumed
+            at = resumed
         self._lineage.append(_Begun(step, saved, at))
         self._begun.append((step, at))
         return self._loader.steps_left(at)
@@ -80,11 +82,6 @@ def follow(history: History, loader: Loader) -> Reads:
     return follower.reads(history)
 
 
-def plan(loader: Loader, to_steps: Sequence[int]) -> list[Stretch]:
-    """What the loader reads in the same run without failures, cut at the given steps, which do not fall."""
-    at, step, stretches = loader.start(), 0, []
-    for to in to_steps:
-        advance = loader.advance(at, step, to - step)
-        stretches.append(advance.stretch)
-        at, step = advance.position, to
-    return stretches
+def plan(loader: Loader, ranks: int, steps: int) -> list[Stretch]:
+    """What the loader reads in the same run without failures, the first layout throughout."""
+    return [loader.advance(loader.start(ranks), 0, steps).stretch]

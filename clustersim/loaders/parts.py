@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clustersim.account import Draws, Spaces
+from clustersim.history import Refused
 
 Saves = Literal["samples", "epoch", "nothing"]
 ComesBack = Literal["exact", "restart-epoch", "restart-run", "reshuffle", "continue"]
@@ -37,9 +38,13 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a loader stands: `samples` delivered of its endless sequence; the order `family` until the epoch's end."""
+    """Where a loader of so many ranks stands.
+
+    `samples` were delivered of its endless sequence; the order is `family` until the epoch's end.
+    """
 
     samples: int
+    ranks: int
     family: int = 0
 
 
@@ -69,6 +74,7 @@ class Advance:
 class Saved:
     """What a checkpoint keeps of the loader; None where it keeps nothing of the kind."""
 
+    ranks: int
     samples: int | None = None
     epoch: int | None = None
 
@@ -83,7 +89,11 @@ class Loader(Protocol):
     def spaces(self) -> Spaces:
         """The orders that its draws speak of."""
 
-    def start(self) -> Position:
+    @property
+    def acts_on_time(self) -> bool:
+        """Whether it may end the run, so that the clock has to ask it."""
+
+    def start(self, ranks: int) -> Position:
         """Where it stands before the first step."""
 
     def advance(self, at: Position, step: int, steps: int) -> Advance:
@@ -92,8 +102,8 @@ class Loader(Protocol):
     def save(self, at: Position) -> Saved:
         """What a checkpoint taken here keeps."""
 
-    def resume(self, saved: Saved, reached: Position, leg: int) -> Position:
-        """Where leg number `leg` begins; `reached` is where the loader was when the job died."""
+    def resume(self, saved: Saved, reached: Position, ranks: int, leg: int) -> Position | Refused:
+        """Where leg number `leg` begins with so many ranks; `reached` is where the loader was when the job died."""
 
     def steps_left(self, at: Position) -> int | None:
         """Steps until its end, None if it has none."""

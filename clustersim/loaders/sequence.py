@@ -25,9 +25,14 @@ class SequenceLoader:
         self.parts = parts
         self._samples = None if epochs is None else epochs * order.size
 
-    def start(self) -> Position:
+    @property
+    def acts_on_time(self) -> bool:
+        """Whether it comes to an end of its own."""
+        return self._samples is not None
+
+    def start(self, ranks: int) -> Position:
         """The very first sample."""
-        return Position(0)
+        return Position(0, ranks)
 
     def steps_left(self, at: Position) -> int | None:
         """Whole batches until the end of the last epoch; None if there is no last one."""
@@ -41,7 +46,7 @@ class SequenceLoader:
         stop = at.samples + steps * self.batch
         same_epoch = stop // self.size == at.samples // self.size
         stretch = Stretch(step, steps, at.samples, at.family, lasting)
-        return Advance(stretch, Position(stop, at.family if same_epoch else lasting))
+        return Advance(stretch, Position(stop, at.ranks, at.family if same_epoch else lasting))
 
     def draws(self, stretches: Sequence[Stretch]) -> tuple[Draws, NDArray[np.int64]]:
         """What the stretches read, and the index of the stretch that each row belongs to, int64[rows]."""
@@ -63,23 +68,24 @@ class SequenceLoader:
         """The position, the epoch it lies in, or nothing. The last step of an epoch leaves it in the next one."""
         saves = self.parts.saves
         return Saved(
+            at.ranks,
             samples=at.samples if saves == "samples" else None,
             epoch=at.samples // self.size if saves != "nothing" else None,
         )
 
-    def resume(self, saved: Saved, reached: Position, leg: int) -> Position:
-        """Back by the rule of the composition."""
+    def resume(self, saved: Saved, reached: Position, ranks: int, leg: int) -> Position:
+        """Back by the rule of the composition; the global position serves any number of ranks."""
         match self.parts.comes_back:
             case "exact":
                 assert saved.samples is not None
-                return Position(saved.samples)
+                return Position(saved.samples, ranks)
             case "reshuffle":
                 assert saved.samples is not None
-                return Position(saved.samples, family=leg)
+                return Position(saved.samples, ranks, family=leg)
             case "restart-epoch":
                 assert saved.epoch is not None
-                return Position(saved.epoch * self.size)
+                return Position(saved.epoch * self.size, ranks)
             case "restart-run":
-                return Position(0)
+                return Position(0, ranks)
             case "continue":
-                return reached
+                return replace(reached, ranks=ranks)

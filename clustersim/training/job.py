@@ -13,7 +13,7 @@ from clustersim.cluster.causes import Cause
 from clustersim.cluster.clock import Alarm, Rank
 from clustersim.cluster.cluster import Cluster
 from clustersim.cluster.failures import Strike
-from clustersim.history import History, Leg, Outcome, Recovery
+from clustersim.history import History, Leg, Outcome, Recovery, Refused
 from clustersim.laws import NEVER, Law
 from clustersim.streams import Hashed
 from clustersim.training.crew import Crew
@@ -99,6 +99,8 @@ class Job:
         self.deciding_at = None
         if self.state in (State.DETECTING, State.STARTING) and self._now == self._phase_end:
             self._phase_done()
+        if self.state is State.OVER:
+            return
         if self.hits:
             self._interrupt()
         elif self.state is State.WAITING:
@@ -189,6 +191,10 @@ class Job:
 
     def _begin_leg(self) -> None:
         now, plan = self._now, self._plan
+        delivered = None if self._feed is None else self._feed.begin(self._step, self._degree)
+        if isinstance(delivered, Refused):
+            self._finish("refused", delivered.reason)
+            return
         self.state = State.TRAINING
         if self.history.legs:
             self.history.recoveries.append(Recovery(*self._recovery))
@@ -196,7 +202,6 @@ class Job:
         step_ns = plan.step_ns(self._degree)
         self._leg_clock = LegClock(step_ns, plan.saving(step_ns))
         left = None if plan.steps is None else plan.steps - self._step
-        delivered = None if self._feed is None else self._feed.begin(self._step, self._degree)
         if delivered is not None:
             left = delivered if left is None else min(left, delivered)
         self._cluster.training_starts()

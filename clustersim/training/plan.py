@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from clustersim.history import Refused
 from clustersim.laws import Law
 from clustersim.training.leg import Saving
 
@@ -31,8 +32,8 @@ class JobPlan:
 class Feed(Protocol):
     """What the clock asks the data domain where data decides when training ends."""
 
-    def begin(self, step: int, degree: int) -> int | None:
-        """A leg begins at a step: how many steps the loader will deliver, None for as many as asked."""
+    def begin(self, step: int, degree: int) -> int | Refused | None:
+        """A leg begins at a step with so many replicas: how many steps the loader will deliver (None: no end)."""
 
     def end(self, stop: int, read: int) -> None:
         """The leg is over: steps below `stop` were trained, below `read` were read."""

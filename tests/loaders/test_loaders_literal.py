@@ -76,7 +76,7 @@ def test_the_model_is_made_of_the_same_batches(parts, kind, size, batch, rows):
     }
     assert [ours[step] for step in sorted(ours)] == model
 
-    planned, _ = loader.draws(plan(loader, [len(model)]))
+    planned, _ = loader.draws(plan(loader, 1, len(model)))
     seen, _ = loader.draws(reads.kept)
     counts = count_identity(order, planned, seen)
     views = Counter(sample for rows_of_step in model for sample in rows_of_step)
@@ -97,7 +97,7 @@ def test_the_model_is_made_of_the_same_batches(parts, kind, size, batch, rows):
 @given(st.sampled_from(PARTS), st.integers(1, 30), st.lists(st.integers(0, 15), min_size=1, max_size=5))
 def test_advancing_a_then_b_steps_is_advancing_a_plus_b(parts, size, cuts):
     loader = SequenceLoader(order_of("shuffle", Corpus(size, 1), 0, 0), min(3, size), parts, epochs=9)
-    at = loader.resume(loader.save(loader.start()), loader.start(), leg=2)
+    at = loader.resume(loader.save(loader.start(4)), loader.start(4), ranks=3, leg=2)
     whole = loader.advance(at, 0, sum(cuts))
     step, pieces = 0, []
     for steps in cuts:

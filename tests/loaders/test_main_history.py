@@ -31,7 +31,7 @@ def run():
 def reads(run, loader, size, seed=0, batch=BATCH):
     order = order_of("shuffle", Corpus(size, 1), seed, 0)
     reader = SequenceLoader(order, batch, PARTS[loader])
-    planned, _ = reader.draws(plan(reader, [run.steps]))
+    planned, _ = reader.draws(plan(reader, 1, run.steps))
     seen, _ = reader.draws(follow(run.history, reader).kept)
     return order, planned, seen
 

@@ -4,9 +4,10 @@ import itertools
 import pickle
 
 import pytest
-from worlds import run_checked
+from worlds import check_history, run_checked
 
 from clustersim import load_scenario, planned_batch, simulate
+from clustersim.history import Refused
 from clustersim.training.compile import World
 
 
@@ -316,3 +317,19 @@ def test_whole_numbers_are_whole():
     for call in (lambda: run.sample(1.5), lambda: run.batch(1.0), lambda: simulate(job(), 0, "x")):
         with pytest.raises(TypeError):
             call()
+
+
+def test_a_loader_that_refuses_ends_the_run_at_that_restart():
+    class Feed:
+        def begin(self, step, degree):
+            return Refused("saved by 4 ranks, cannot be restored by 3") if degree == 3 else None
+
+        def end(self, stop, read):
+            pass
+
+    scenario = job(failures=scripted(at_steps=[25, 45], data=[4, 3], detection="7 s"), recovery={"start_up": "60 s"})
+    history = run_checked(World(scenario, 0, 0, Feed()))
+    check_history(history)
+    assert (history.outcome, history.reason) == ("refused", "saved by 4 ranks, cannot be restored by 3")
+    assert [(leg.start, leg.stop, leg.kept) for leg in history.legs] == [(0, 25, 20), (20, 45, 40)]
+    assert history.wall_ns == history.legs[-1].end_ns + 67 * 10**9
