@@ -10,6 +10,10 @@ from clustersim.scenario.errors import wrong
 from clustersim.scenario.part import Part
 from clustersim.scenario.units import PositiveCount, PositiveNumber
 
+# Shards are held one by one.
+_MOST_SHARDS = 10_000_000
+# Beyond it the samples of any corpus are too many to count.
+_LONGEST_DOCUMENT = 1e15
 # What a checkpoint must save for each way of coming back.
 _NEEDS = {"exact": ("samples",), "reshuffle": ("samples",), "restart-epoch": ("samples", "epoch")}
 
@@ -35,6 +39,10 @@ class Data(Part):
         if (self.documents is None) == (self.samples is None):
             found = "neither" if self.documents is None else "both"
             raise wrong("either documents or samples", found, key="samples")
+        if self.shards > _MOST_SHARDS:
+            raise wrong("at most 10 M shards", str(self.shards), key="shards")
+        if self.tokens_per_document is not None and self.tokens_per_document >= _LONGEST_DOCUMENT:
+            raise wrong("a mean length below 1e15 tokens", str(self.tokens_per_document), key="tokens_per_document")
         if self.packing == "concat":
             for key in ("documents", "tokens_per_document"):
                 if getattr(self, key) is None:

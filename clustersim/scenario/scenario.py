@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import Field, PrivateAttr, model_validator
 
+from clustersim.scenario.bounds import check_bounds
 from clustersim.scenario.errors import wrong
 from clustersim.scenario.failures import Failure, Scripted
 from clustersim.scenario.job import Cluster, Model, Parallelism, Run
@@ -64,6 +65,7 @@ class Scenario(Part):
 
     @model_validator(mode="after")
     def _check(self) -> "Scenario":
+        check_bounds(self.run, self.checkpoint, self.sizes)
         self._check_failures(self.sizes)
         if self.loader.comes_back == "reshuffle" and self.data.order == "sequential":
             raise wrong('an order that shuffles with loader.comes_back = "reshuffle"', '"sequential"', key="data.order")

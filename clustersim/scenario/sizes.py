@@ -8,20 +8,17 @@ from fractions import Fraction
 from clustersim.scenario.errors import wrong
 from clustersim.scenario.failures import Failure, Scripted
 from clustersim.scenario.job import Cluster, Model, Parallelism, Run
-from clustersim.scenario.quantities import LIMIT
 from clustersim.scenario.reading import Data
 from clustersim.scenario.recovery import Checkpoint
 from clustersim.theory import daly, young
 
 # A run that is this many times slower than without failures gets nowhere.
 _PATIENCE = 20
-# Each failure is simulated, so more of them than this would never end.
-_MOST_FAILURES = 10**9
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Counts and times of a scenario. Integers, times in ns; each is checked to fit 62 bits."""
+    """Counts and times of a scenario. Integers, times in ns; `check_bounds` holds those of a scenario to 62 bits."""
 
     gpus: int
     """GPUs that the job uses at full layout."""
@@ -136,14 +133,6 @@ def measure(
     waits_ns = max(0, saves - 1) * max(0, checkpoint.write - every * step_ns)
     failure_free_ns = (steps or 0) * step_ns + saves * checkpoint.stall + waits_ns
     limit_ns = run.wall_time or run.limit or _PATIENCE * failure_free_ns
-    if limit_ns > LIMIT:
-        raise wrong("a time limit of at most 2^62 ns (146 years)", f"{limit_ns / 2**62:.3g} times that", key="run")
-    positions = max(steps or 0, -(-limit_ns // step_ns)) * batch
-    if positions >= LIMIT:
-        raise wrong("fewer than 2^62 samples within the run's limit", f"{positions:.3g}", key="run")
-    if failures_per_ns * limit_ns > _MOST_FAILURES:
-        expected = f"at most {_MOST_FAILURES:.0e} random failures within the run's limit"
-        raise wrong(expected, f"{failures_per_ns * limit_ns:.3g}", key="failures")
     return Sizes(
         gpus=gpus,
         data=degree,
@@ -191,10 +180,7 @@ def _full_step_ns(model: Model, gpus: int) -> int:
     assert model.sequence_length is not None
     assert model.flops_per_gpu is not None
     flop = 6 * model.parameters * model.sequence_length * model.global_batch
-    step_ns = max(1, round(Fraction(flop * 10**9) / (gpus * Fraction(model.flops_per_gpu))))
-    if step_ns > LIMIT:
-        raise wrong("a step of at most 2^62 ns (146 years)", f"{step_ns / 2**62:.3g} times that", key="model")
-    return step_ns
+    return max(1, round(Fraction(flop * 10**9) / (gpus * Fraction(model.flops_per_gpu))))
 
 
 def _interval(checkpoint: Checkpoint, failures_per_ns: float) -> tuple[int | None, int | None]:

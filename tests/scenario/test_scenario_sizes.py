@@ -39,7 +39,7 @@ def test_the_workshop_slows_down_by_its_fullest_replica():
 
 
 @settings(deadline=None)
-@given(batch=st.integers(1, 500), data=st.integers(1, 500), step_ns=st.integers(1, 10**12), degree=st.integers(1, 500))
+@given(batch=st.integers(1, 500), data=st.integers(1, 500), step_ns=st.integers(2, 10**12), degree=st.integers(1, 500))
 def test_a_step_time_is_rounded_half_up_once(batch, data, step_ns, degree):
     data, degree = min(batch, data), min(batch, data, degree)
     scenario = load_scenario(
