@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Protocol
 
+from clustersim.streams import Hashed
+
 NEVER = 2**62
 """Nanoseconds (146 years): a duration from here on is not scheduled."""
 
@@ -31,6 +33,11 @@ class Law(Protocol):
 
     def cdf(self, duration_ns: float) -> float:
         """The share of durations at or below `duration_ns`."""
+
+
+def draw(law: Law, stream: Hashed, entity: int, number: int) -> int:
+    """A duration (ns) from a law: the stream's draw of that number for the entity. A constant takes none."""
+    return law.value_ns if isinstance(law, Constant) else law.quantile(stream.uniform(entity, number))
 
 
 @dataclass(frozen=True, slots=True)

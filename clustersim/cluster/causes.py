@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from clustersim.laws import Constant, Law
+from clustersim.laws import Law, draw
 from clustersim.streams import Hashed
 
 JOB = -1
@@ -65,12 +65,8 @@ class Lifetimes:
     def repair(self, cause: Cause, node: int, k: int) -> int:
         """The duration (ns) of the repair that ends life k."""
         assert cause.repair is not None
-        return _drawn(self._repairs[cause.index], cause.repair, node, k)
+        return draw(cause.repair, self._repairs[cause.index], node + 1, k)
 
     def detection(self, cause: Cause, node: int, k: int) -> int:
         """The time (ns) from the end of life k to its detection."""
-        return _drawn(self._detections[cause.index], cause.detection, node, k)
-
-
-def _drawn(stream: Hashed, law: Law, node: int, k: int) -> int:
-    return law.value_ns if isinstance(law, Constant) else law.quantile(stream.uniform(node + 1, k))
+        return draw(cause.detection, self._detections[cause.index], node + 1, k)

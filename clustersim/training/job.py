@@ -14,7 +14,7 @@ from clustersim.cluster.clock import Alarm, Rank
 from clustersim.cluster.cluster import Cluster
 from clustersim.cluster.failures import Strike
 from clustersim.history import History, Leg, Outcome, Recovery, Refused
-from clustersim.laws import NEVER, Law
+from clustersim.laws import NEVER, draw
 from clustersim.streams import Hashed
 from clustersim.training.crew import Crew
 from clustersim.training.leg import LegClock
@@ -165,12 +165,10 @@ class Job:
         self._degree = degree
         self.crew.form(-(-degree // plan.unit_replicas))
         self._cluster.arm()
-        self._start_up, self._load = self._draw(plan.start_up, 0), self._draw(plan.load, 1)
+        self._start_up = draw(plan.start_up, self._phases, 0, self._attempts)
+        self._load = draw(plan.load, self._phases, 1, self._attempts)
         self._attempts += 1
         self._begin_phase(State.STARTING, min(NEVER, self._start_up + self._load))
-
-    def _draw(self, law: Law, phase: int) -> int:
-        return law.quantile(self._phases.uniform(phase, self._attempts))
 
     def _affordable_degree(self) -> int | None:
         """The degree that the job can have with the nodes it holds and may take now; None: it waits."""
