@@ -18,11 +18,9 @@ _UNKNOWN_KEY = "unknown_key"
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]+")
 # What pydantic itself refuses, by its error type; everything else is refused by `wrong` in our own words.
 _EXPECTED = {
-    "missing": "a value (this key is required)",
     "model_type": "a table",
     "tuple_type": "a list",
     "string_type": "a string",
-    "string_too_short": "a string, not empty",
     "bool_type": "true or false",
 }
 
@@ -79,8 +77,8 @@ def show(value: object) -> str:
 
 
 def show_key(key: str) -> str:
-    """A key as TOML spells it: quoted where it is not a bare one."""
-    return key if _PLAIN_KEY.fullmatch(key) else f'"{_cut(key)}"'
+    """A key as TOML spells it, quoted where it is not a bare one, cut at 60 characters."""
+    return _cut(key) if _PLAIN_KEY.fullmatch(key) else f'"{_cut(key)}"'
 
 
 def translate(error: ValidationError, source: str, document: object) -> ScenarioError:
@@ -98,7 +96,11 @@ def _tell(error: ErrorDetails, source: str) -> ScenarioError:
     if error["type"] in ("wrong", _UNKNOWN_KEY):
         key = ".".join([*path, context["key"]] if context["key"] else path)
         return problem(source, key, context["expected"], context["found"], context["nearest"] or None)
-    found = "nothing" if error["type"] == "missing" else show(error["input"])
+    if error["type"] == "missing":
+        # The only keys of the whole scenario that are required are tables.
+        expected = "a value" if len(error["loc"]) > 1 else f"a table [{path[0]}]"
+        return problem(source, ".".join(path), f"{expected} (this key is required)", "nothing")
+    found = show(error["input"])
     if error["type"] == "literal_error":
         words = re.findall(r"'([^']*)'", context["expected"])
         nearest = closest(error["input"], words) if isinstance(error["input"], str) else None

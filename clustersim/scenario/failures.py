@@ -3,19 +3,19 @@
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Tag, model_validator
 
 from clustersim.scenario.errors import wrong
 from clustersim.scenario.laws import DurationOrLaw, ExponentialLife, LifeLaw, RepairLaw
 from clustersim.scenario.part import Part
 from clustersim.scenario.rates import FailureRate
-from clustersim.scenario.units import Count, Duration, Number, PositiveCount, PositiveDuration
+from clustersim.scenario.units import Count, Duration, Name, Number, PositiveCount, PositiveDuration
 
 
 class Stochastic(Part):
     """A cause that strikes at random, each node on its own clock or the job as a whole."""
 
-    cause: str = Field(min_length=1)
+    cause: Name
     """Its name, unique in the scenario."""
     count: Number | None = None
     """Failures seen over a period, on so many nodes (scope = "node") or in one job (scope = "job")."""
@@ -76,7 +76,7 @@ class Stochastic(Part):
 class Scripted(Part):
     """Failures of the job at stated steps or times; they take no node."""
 
-    cause: str = Field(min_length=1)
+    cause: Name
     """Its name, unique in the scenario."""
     at_steps: tuple[Count, ...] | None = None
     """In this order, each once: steps 0 .. s-1 are done, s is in flight. A step not trained again is passed over."""

@@ -1,8 +1,9 @@
 """The job: what it trains, on what machine, split how, and when it ends."""
 
+from collections.abc import Mapping
 from typing import Literal
 
-from pydantic import model_validator
+from pydantic import ModelWrapValidatorHandler, model_validator
 
 from clustersim.scenario.errors import wrong
 from clustersim.scenario.part import Part
@@ -32,11 +33,20 @@ class Run(Part):
     account: Literal["auto", "identity", "interval"] = "auto"
     """Count views sample by sample (identity), by intervals of positions, or whichever fits the size (auto)."""
 
+    @model_validator(mode="wrap")
+    @classmethod
+    def _ends_once(cls, values: object, handler: ModelWrapValidatorHandler["Run"]) -> "Run":
+        run = handler(values)
+        # In the order in which they were written: what an override adds comes after what it should replace.
+        written = values if isinstance(values, Mapping) else _ENDS
+        ends = [key for key in written if key in _ENDS and getattr(run, key) is not None]
+        if len(ends) != 1:
+            hint = f" (an empty value removes a key: --set run.{ends[0]}=)" if ends else ""
+            raise wrong(f"exactly one of {', '.join(_ENDS)}", (" and ".join(ends) or "none of them") + hint)
+        return run
+
     @model_validator(mode="after")
     def _check(self) -> "Run":
-        ends = [key for key in _ENDS if getattr(self, key) is not None]
-        if len(ends) != 1:
-            raise wrong(f"exactly one of {', '.join(_ENDS)}", " and ".join(ends) or "none of them")
         if self.limit is not None and self.wall_time is not None:
             raise wrong("no limit beside wall_time, which ends the run", "both", key="limit")
         return self

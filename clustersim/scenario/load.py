@@ -100,6 +100,8 @@ def _syntax_error(message: str, text: str, display: str) -> ScenarioError:
 
 def _fill_loader(parts: object, display: str) -> object:
     """The loader's parts on top of those of its preset; whatever is no table of parts is left to the models."""
+    if isinstance(parts, str):
+        raise problem(display, "loader", 'a table such as { preset = "restore" }', show(parts), "loader.preset")
     if not isinstance(parts, Mapping):
         return parts
     name = parts.get("preset")

@@ -36,9 +36,10 @@ def apply_overrides(document: dict[str, Any], overrides: Mapping[str, object], s
     Raises `ScenarioError` if a path leads through a value that is no table, or past the end of a list.
     """
     for path, value in overrides.items():
-        *parents, last = path.split(".")
-        if not all([*parents, last]):
+        keys = path.split(".") if isinstance(path, str) else []
+        if not keys or not all(keys):
             raise problem(source, "override", "a dotted path of keys", show(path))
+        *parents, last = keys
         place: Any = document
         for depth, part in enumerate(parents):
             key: str | int = part

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import PrivateAttr, field_validator, model_validator
 
 from clustersim.scenario.bounds import check_bounds
 from clustersim.scenario.errors import wrong
@@ -16,12 +16,13 @@ from clustersim.scenario.part import Part
 from clustersim.scenario.reading import Data, Loader
 from clustersim.scenario.recovery import Checkpoint, Recovery
 from clustersim.scenario.sizes import Sizes, measure
+from clustersim.scenario.units import Name
 
 
 class Scenario(Part):
     """What is assumed of one training job. Made by `load_scenario`; equal to another that resolves to the same."""
 
-    name: str = Field(min_length=1)
+    name: Name
     """A title; the name of the file if not said."""
     run: Run
     model: Model
@@ -62,6 +63,13 @@ class Scenario(Part):
 
     def __hash__(self) -> int:
         return hash(self.digest)
+
+    @field_validator("failures", mode="before")
+    @classmethod
+    def _is_a_list(cls, values: object) -> object:
+        if isinstance(values, Mapping):
+            raise wrong("a list of tables, each headed [[failures]]", "a single table")
+        return values
 
     @model_validator(mode="after")
     def _check(self) -> "Scenario":

@@ -1,7 +1,8 @@
 """The types of a scenario's values: what a field accepts, and how it is written back.
 
 `Duration` is an int of nanoseconds, `Bytes` an int of bytes, `FlopRate` a float of FLOP a second, `Count` an int,
-`Number` a float, 0 or from 1e-99 to 1e99. Each refuses everything else with the error of a validator.
+`Number` a float, 0 or from 1e-99 to 1e99, `Name` a
+string of printable characters. Each refuses everything else with the error of a validator.
 """
 
 import math
@@ -129,6 +130,17 @@ def _flop_rate(value: object) -> float:
     return float(exact)
 
 
+def _name(value: object) -> str:
+    if not isinstance(value, str):
+        raise wrong("a string", show(value))
+    if not value:
+        raise wrong("a string, not empty", show(value))
+    # Names end up in messages, tables and titles of plots: one line, and nothing that steers a terminal.
+    if not value.isprintable():
+        raise wrong("a string of printable characters", show(value))
+    return value
+
+
 def _text(kind: Kind) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "pattern": kind.pattern, "examples": [kind.example]})
 
@@ -138,6 +150,8 @@ def _whole(minimum: int, limit: int = LIMIT) -> WithJsonSchema:
     whole = {"type": "integer", "minimum": minimum, "exclusiveMaximum": limit}
     return WithJsonSchema({"anyOf": [whole, {"type": "string", "pattern": text, "examples": [COUNT.example]}]})
 
+
+Name = Annotated[str, PlainValidator(_name), WithJsonSchema({"type": "string", "minLength": 1})]
 
 _WRITE_DURATION = PlainSerializer(write_duration, return_type=str)
 

@@ -9,6 +9,8 @@ from clustersim.scenario import ScenarioError, load_scenario, parse_override
 DURATION = 'expected a duration such as "10 min"'
 EVERY = 'expected an interval such as "10 min", "10 steps", "young" or "daly"'
 RATE = 'expected a rate such as "6.5 per 1000 node-days", "2 per GPU-year" or "3 per day"'
+TABLES = "one of name, run, model, cluster, parallelism, failures, checkpoint, recovery, data, loader"
+CLUSTER = "one of nodes, spares, gpus_per_node, repair_slots"
 REQUIRED = "expected a value (this key is required), found nothing"
 
 # (what --set is given, the line without the file's name)
@@ -27,7 +29,15 @@ WRONG = [
         'failures.0.detecton: expected a known key, found "detecton"; did you mean "detection"?',
     ),
     ("failures.0.repair.men=1 s", 'failures.0.repair.men: expected a known key, found "men"; did you mean "mean"?'),
+    ("x" * 100_000 + "=1", f'{"x" * 60}…: expected {TABLES}, found "{"x" * 60}…"'),
+    ("cluster." + "é" * 100_000 + "=1", f'cluster."{"é" * 60}…": expected {CLUSTER}, found "{"é" * 60}…"'),
     # units
+    (
+        "checkpoint.stall=10 mins",
+        f'checkpoint.stall: {DURATION}, found "10 mins" (unit is none of ns, us, ms, s, min, h, d, w, y); '
+        'did you mean "min"?',
+    ),
+    ("checkpoint.every=Young", f'checkpoint.every: {EVERY}, found "Young"; did you mean "young"?'),
     ("checkpoint.every=20", f"checkpoint.every: {EVERY}, found 20 (a number without unit)"),
     ("checkpoint.every=3 GB", f'checkpoint.every: {EVERY}, found "3 GB" (a size)'),
     ("checkpoint.every=0 min", f'checkpoint.every: {EVERY}, longer than 0, found "0 min"'),
@@ -67,16 +77,34 @@ WRONG = [
     ("checkpoint.final_checkpoint=1", "checkpoint.final_checkpoint: expected true or false, found 1"),
     ("run=3", "run: expected a table, found 3"),
     ("failures=3", "failures: expected a list, found 3"),
+    ("failures={}", "failures: expected a list of tables, each headed [[failures]], found a single table"),
     ("failures=[3]", "failures.0: expected a table, found 3"),
+    (
+        "loader=epoch",
+        'loader: expected a table such as { preset = "restore" }, found "epoch"; did you mean "loader.preset"?',
+    ),
     ("loader=3", "loader: expected a table, found 3"),
     ("name=3", "name: expected a string, found 3"),
+    ('name="a\\u001b[31mb"', 'name: expected a string of printable characters, found "a\\x1b[31mb"'),
+    ('name="two\\nlines"', 'name: expected a string of printable characters, found "two\\nlines"'),
+    (
+        'failures.0.cause="a\\tb"',
+        'failures.0.cause: expected a string of printable characters, found "a\\tb"',
+    ),
+    (
+        'failures.2.cause="\\u2028"',
+        'failures.2.cause: expected a string of printable characters, found "\\u2028"',
+    ),
+    ("failures.0.cause=3", "failures.0.cause: expected a string, found 3"),
+    ('failures.2.cause=""', 'failures.2.cause: expected a string, not empty, found ""'),
     ('name=""', 'name: expected a string, not empty, found ""'),
     ("cluster.nodes=", f"cluster.nodes: {REQUIRED}"),
-    ("cluster=", f"cluster: {REQUIRED}"),
+    ("cluster=", "cluster: expected a table [cluster] (this key is required), found nothing"),
     # the run
     (
         "run.steps=5",
-        "run: expected exactly one of wall_time, steps, samples, tokens, epochs, found wall_time and steps",
+        "run: expected exactly one of wall_time, steps, samples, tokens, epochs, found wall_time and steps "
+        "(an empty value removes a key: --set run.wall_time=)",
     ),
     ("run.wall_time=", "run: expected exactly one of wall_time, steps, samples, tokens, epochs, found none of them"),
     ("run.limit=3 d", "run.limit: expected no limit beside wall_time, which ends the run, found both"),
@@ -199,7 +227,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("override", "line"), WRONG, ids=[override for override, _ in WRONG])
+@pytest.mark.parametrize(("override", "line"), WRONG, ids=[override[:40] for override, _ in WRONG])
 def test_a_wrong_value_is_told_in_one_line(document, override, line):
     with pytest.raises(ScenarioError) as caught:
         load_scenario(document, dict([parse_override(override)]))
@@ -270,6 +298,21 @@ def test_parts_that_do_not_fit_together(document, overrides, line):
     assert str(caught.value) == f"scenario: {line}"
 
 
+def test_the_end_to_remove_is_the_one_that_an_override_meets(document):
+    document["run"] = {"steps": 60}
+    with pytest.raises(ScenarioError, match=r"found steps and wall_time \(an empty value .* --set run\.steps=\)$"):
+        load_scenario(document, {"run.wall_time": "1 d"})
+    assert load_scenario(document, {"run.wall_time": "1 d", "run.steps": None}).sizes.steps is None
+
+
+def test_one_table_where_a_list_is_meant(document):
+    document["failures"] = document["failures"][0]
+    with pytest.raises(
+        ScenarioError, match=r"^scenario: failures: .* each headed \[\[failures\]\], found a single table$"
+    ):
+        load_scenario(document)
+
+
 def test_unknown_keys_come_first_then_the_order_of_the_document(document):
     document["checkpoint"]["stall"] = 3
     document["cluster"]["nodes"] = 0
@@ -307,7 +350,7 @@ def test_a_string_is_shown_on_one_line_and_cut(document, text, shown):
         (b"x = 1\nx = 2\n", "line 2, column 6: expected TOML, found a syntax error (Cannot overwrite a value)"),
         (b"name = '\xff'", "expected UTF-8 text, found byte 0xff at 8"),
         (b"x = " + b"[" * 5000, "expected TOML, found a value nested too deeply"),
-        (b"", f"run: {REQUIRED} (and 4 more)"),
+        (b"", "run: expected a table [run] (this key is required), found nothing (and 4 more)"),
     ],
 )
 def test_a_file_that_cannot_be_read(tmp_path, content, line):

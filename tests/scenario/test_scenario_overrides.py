@@ -95,6 +95,12 @@ def test_a_missing_table_is_made_and_none_removes_a_key(document):
     assert scenario.name == "scenario"
 
 
+@pytest.mark.parametrize("path", [3, None, ("run", "seed"), "", "run.", ".seed"])
+def test_what_is_no_path_is_refused(path):
+    with pytest.raises(ScenarioError, match=r"^small\.toml: override: expected a dotted path of keys, found "):
+        load_scenario("small", {path: 4})
+
+
 def test_overrides_of_a_scenario_start_from_what_was_written(document):
     first = load_scenario(document, {"loader.preset": "reshuffle", "run.seed": 7})
     second = load_scenario(first, {"loader.preset": "epoch"})
