@@ -37,11 +37,14 @@ def share(value: float) -> str:
     """A share in per cent; only all and nothing are shown as 100 % and 0 %."""
     if value in (0.0, 1.0):
         return f"{100 * value:.0f} %"
+    if value > 1:
+        above = _digits(100 * value)
+        return "> 100 %" if above == "100" else f"{above} %"
     if value > 0.9999:
         return "> 99.99 %"
-    if 0 < value < 0.0001:
-        return "< 0.01 %"
-    return f"{100 * value:.2f} %" if value > 0.99 or value < 0.01 else f"{100 * value:.1f} %"
+    if abs(value) < 0.0001:
+        return "< 0.01 %" if value > 0 else "> -0.01 %"
+    return f"{100 * value:.2f} %" if value > 0.99 or abs(value) < 0.01 else f"{100 * value:.1f} %"
 
 
 def plural(number: float, one: str, many: str | None = None) -> str:

@@ -30,6 +30,12 @@ from clustersim.cli.words import count, duration, plural, share, size
         (share, 0.99999, "> 99.99 %"),
         (share, 0.00001, "< 0.01 %"),
         (share, 0.9229, "92.3 %"),
+        (share, 1.00001, "> 100 %"),
+        (share, 1.0123, "101 %"),
+        (share, 17.79, "1,780 %"),
+        (share, -0.00001, "> -0.01 %"),
+        (share, -0.005, "-0.50 %"),
+        (share, -0.7281, "-72.8 %"),
     ],
 )
 def test_words(words, value, said):
