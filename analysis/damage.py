@@ -212,7 +212,10 @@ def _replications(count: int) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the tables of a directory and draw them; 2 if it holds none or the picture cannot be written."""
+    """Print the tables of a directory and draw them; 2 if it holds none or its picture cannot be written.
+
+    1 if the tables cannot be printed.
+    """
     parser = argparse.ArgumentParser(prog="python -m analysis.damage", description="Data damage of a stored run.")
     parser.add_argument("directory", type=Path, help="what `clustersim run --out` left")
     parser.add_argument("--out", type=Path, help="the picture, PNG or SVG (damage.png in the directory)")
@@ -232,9 +235,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tables = (frame.to_string(index=False, float_format="{:,.4g}".format) for frame in (rate(stored), by_cause(stored)))
     try:
         print(*tables, sep="\n\n", flush=True)
-    except BrokenPipeError:
-        # The reader has seen enough. Python flushes stdout once more when it exits.
+    except OSError as error:
+        # Python flushes stdout once more when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):  # a reader that has seen enough
+            print(f"the tables could not be printed ({error.strerror})", file=sys.stderr)
+            return 1
     return 0
 
 

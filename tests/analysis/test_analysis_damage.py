@@ -1,6 +1,9 @@
 """The analysis of stored damage, on tables small enough to work out by hand, and on a stored run."""
 
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -112,6 +115,16 @@ def test_what_cannot_be_read_or_written_is_one_line(tmp_path, stored, monkeypatc
     assert damage.main([str(tmp_path), "--out", str(tmp_path / "picture.xyz")]) == 2
     assert damage.main([str(tmp_path), "--out", str(tmp_path / "no" / "such.png")]) == 2
     assert capsys.readouterr().err.count("\n") == 3
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+def test_tables_that_cannot_be_printed_are_one_line(tmp_path):
+    assert clustersim(["run", "small", "--json", "--out", str(tmp_path)]) == 0
+    command = [sys.executable, "-m", "analysis.damage", str(tmp_path)]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[1:] == ["the tables could not be printed (No space left on device)"]
 
 
 def test_both_kinds_are_drawn_where_they_differ(stored):
