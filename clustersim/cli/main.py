@@ -2,23 +2,25 @@
 
 import sys
 from collections.abc import Sequence
-from typing import cast
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 
 import clustersim
 from clustersim.cli.check import check
-from clustersim.cli.output import complain
+from clustersim.cli.outcome import UNFINISHED
+from clustersim.cli.output import complain, could_not_write, drop_unwritten, emit
 from clustersim.cli.run import run
 from clustersim.cli.sample import sample
 from clustersim.cli.schema import schema
+from clustersim.cli.usage import UsageError, told
 from clustersim.cli.workshop import workshop
 
 _WRONG_INPUT = 2
-
-# The base of every complaint about options. Typer carries its own copy of click in some versions, and exports only this
-# child of it.
-_UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
+# What Typer makes of Ctrl-C.
+_INTERRUPTED = 130
+_STOPPED = "stopped by Ctrl-C"
 
 app = typer.Typer(
     name="clustersim",
@@ -31,20 +33,47 @@ for command in (run, workshop, sample, check, schema):
     app.command()(command)
 
 
+def _say_version(asked: bool) -> None:
+    if asked:
+        emit(f"clustersim {version('clustersim')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _of_all_commands(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_say_version, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code: 0 done, 1 the simulation could not finish, 2 the input is wrong."""
+    """Run the command line; the exit code: 0 done, 1 it could not finish or answer, 2 the input is wrong."""
+    if sys.stdout is None:
+        complain("could not write: stdout is closed")
+        return UNFINISHED
     try:
         code = app(
             args=list(sys.argv[1:] if arguments is None else arguments) or ["--help"],
             prog_name="clustersim",
             standalone_mode=False,
         )
+    except KeyboardInterrupt:
+        code = _INTERRUPTED
+    except OSError as error:
+        drop_unwritten(sys.stdout)
+        complain(could_not_write(error))
+        return UNFINISHED
+    except UsageError as error:
+        complain(told(error))
+        return _WRONG_INPUT
     except clustersim.ScenarioError as error:  # looked up only once something was raised: see `clustersim/__init__.py`
         complain(str(error))
         return _WRONG_INPUT
-    except _UsageError as error:
-        complain(f"clustersim: {error.format_message()}")
-        return _WRONG_INPUT
+    if code == _INTERRUPTED:
+        complain(_STOPPED)
+        return UNFINISHED
     return code if isinstance(code, int) else 0
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from clustersim.cli.usage import whole_number
+
 if TYPE_CHECKING:
     from clustersim.scenario import Scenario
 
@@ -15,11 +17,20 @@ ScenarioArgument = Annotated[
 SetOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="KEY=VALUE", help='Change a key, as in --set checkpoint.every="20 min"; may be repeated.'
+        "--set",
+        metavar="KEY=VALUE",
+        help='Change a key, as in --set checkpoint.every="20 min"; may be repeated. A number picks from a '
+        "list, as in failures.0.rate; an empty value removes the key, as in --set run.wall_time=",
     ),
 ]
-SeedOption = Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Instead of the scenario's own seed.")]
-ReplicationOption = Annotated[int, typer.Option(min=0, help="Number of the replication, from 0.")]
+SeedOption = Annotated[
+    int | None,
+    typer.Option(parser=whole_number(0, 2**63 - 1), metavar="N", help="Instead of the scenario's own seed."),
+]
+ReplicationOption = Annotated[
+    int,
+    typer.Option(parser=whole_number(0, 2**63 - 1), metavar="N", help="Number of the replication, from 0."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 

@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from clustersim.cli.assumptions import assumptions
+from clustersim.cli.outcome import unfinished
 from clustersim.cli.output import table
 from clustersim.cli.words import count, duration, plural, share, size
 from clustersim.forecast import forecast
@@ -81,40 +82,52 @@ def run_page(result: Result) -> list[RenderableType]:
 
 
 def _answer(result: Result) -> list[str]:
-    """The answer in a sentence or two, with an interval around each figure where there are several replications."""
-    said = _in_words(result)
+    """The answer in a few sentences, with an interval around each figure where there are several replications.
+
+    That a run did not finish comes first: what follows holds until then.
+    """
+    said, alone = _in_words(result), result.replications == 1
+    ended = [f"{'The run ' if alone else ''}{line}." for line in unfinished(result)]
+    saw = "The final model saw"
+    if ended:
+        saw = f"{'Until then' if alone else 'As far as each came,'} the final model saw"
     totals = {name: sum(row[name] or 0 for row in result.summaries) for name in result.summaries[0]}
     if not totals["extra_views"] and not totals["missing_views"]:
-        data = "The final model saw exactly what it would have seen without failures: nothing twice, nothing missed."
+        data = f"{saw} exactly what it would have seen without failures: nothing twice, nothing missed."
     else:
         # Views beyond the plan push as many others out, where a run ends after its steps or its time.
         alike = all(row["extra_views"] == row["missing_views"] for row in result.summaries)
         data = (
-            f"The final model saw {said('extra_views')} views more than planned, "
+            f"{saw} {said('extra_views', 'view')} more than planned, "
             f"{share(totals['extra_views'] / totals['planned_views'])} of the plan, "
             f"and missed {'as many' if alike else said('missing_views')}; "
-            f"{said('never_seen_samples')} samples that were planned it never saw."
+            f"{said('never_seen_samples', 'planned sample')} it never saw."
         )
     clock = (
         f"Of {said('wall_h')} it trained usefully for {said('ettr')}: "
-        f"{said('interruptions')} interruptions, {said('rolled_back_steps')} steps rolled back."
+        f"{said('interruptions', 'interruption')}, {said('rolled_back_steps', 'step')} rolled back."
     )
-    several = "In brackets: 95 % intervals of the means." if result.replications > 1 else None
-    return [line for line in (data, clock, several) if line]
+    several = None if alone else "In brackets: 95 % intervals of the means."
+    return [line for line in (*ended, data, clock, several) if line]
 
 
-def _in_words(result: Result) -> Callable[[str], str]:
-    """How a figure is said within a sentence: the number, or the mean with its 95 % interval."""
-    if result.replications == 1:
-        return lambda name: _FIGURES[name][1](result.summaries[0][name] or 0)
-    spreads = result.spreads
+def _in_words(result: Result) -> Callable[..., str]:
+    """How a figure and its noun are said within a sentence: the number, or the mean with its 95 % interval."""
+    spreads = result.spreads if result.replications > 1 else None
 
-    def said(name: str) -> str:
-        spread, words = spreads[name], _FIGURES[name][1]
+    def said(name: str, noun: str = "") -> str:
+        words = _FIGURES[name][1]
+        if spreads is None:
+            value = result.summaries[0][name] or 0
+            return plural(value, noun) if noun else words(value)
+        spread = spreads[name]
         # The figures of the answer are never None.
         assert spread is not None
         mean, low, high = (words(spread[part]) for part in ("mean", "ci95_low", "ci95_high"))
-        return mean if low == high else f"{mean} [{low} to {high}]"
+        number = mean if low == high else f"{mean} [{low} to {high}]"
+        if not noun:
+            return number
+        return f"{number} {noun if number == '1' else noun + 's'}"
 
     return said
 

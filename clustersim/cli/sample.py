@@ -9,6 +9,7 @@ import typer
 from clustersim.cli.options import JsonOption, ReplicationOption, ScenarioArgument, SeedOption, SetOption, load
 from clustersim.cli.outcome import UNFINISHED, how_it_ended
 from clustersim.cli.output import complain, emit_json, emit_page, table
+from clustersim.cli.usage import whole_number
 from clustersim.cli.words import plural
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 def sample(
     scenario: ScenarioArgument,
-    number: Annotated[int, typer.Argument(metavar="ID", min=0, help="The sample's number, from 0.")],
+    number: Annotated[int, typer.Argument(parser=whole_number(0), metavar="ID", help="The sample's number, from 0.")],
     document: Annotated[
         bool, typer.Option("--document", help="ID is a document's number; the samples that hold it are shown.")
     ] = False,
@@ -28,7 +29,7 @@ def sample(
     seed: SeedOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List the steps that read a sample, and which the final model kept."""
+    """List the steps that read a sample, and which of them were kept."""
     from clustersim.simulation import simulate
     from clustersim.study.lookup import samples_of, story_of
 
@@ -38,12 +39,12 @@ def sample(
         if samples.stop > loaded.sizes.samples:
             raise ValueError(f"no sample {number}: they are numbered 0 to {loaded.sizes.samples - 1}")
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="'ID'") from None
+        raise typer.BadParameter(str(error), param_hint="ID") from None
     run = simulate(loaded, replication, seed)
     try:
         stories = [story_of(run, each) for each in samples]
     except ValueError as error:  # read too often to be listed
-        raise typer.BadParameter(str(error), param_hint="'ID'") from None
+        raise typer.BadParameter(str(error), param_hint="ID") from None
     if json:
         emit_json(
             {

@@ -10,7 +10,8 @@ import typer
 
 from clustersim.cli.options import JsonOption, SeedOption
 from clustersim.cli.output import complain, emit_json, emit_page, table
-from clustersim.cli.words import share
+from clustersim.cli.usage import path_to, whole_number
+from clustersim.cli.words import plural, share
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -31,10 +32,18 @@ _FIGURES = (
 
 
 def workshop(
-    fail_step: Annotated[int, typer.Option(min=0, max=59, help="The step that the failure strikes.")] = 47,
+    fail_step: Annotated[
+        int,
+        typer.Option(parser=whole_number(0, 59), metavar="STEP", help="The step that the failure strikes."),
+    ] = 47,
     seed: SeedOption = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help=f"The picture, a PNG, SVG or PDF. [default: {_PICTURE}]")
+        Path | None,
+        typer.Option(
+            parser=path_to("a picture's name"),
+            metavar="FILE",
+            help=f"The picture, a PNG, SVG or PDF. [default: {_PICTURE}]",
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -78,9 +87,9 @@ def _check_picture(out: Path, drawable: bool) -> None:
     elif not out.absolute().parent.is_dir():
         expected = "a file in a directory that exists"
     elif not drawable:
-        raise typer.BadParameter(_NO_PICTURE, param_hint="'--out'")
+        raise typer.BadParameter(_NO_PICTURE, param_hint="--out")
     if expected is not None:
-        raise typer.BadParameter(f"expected {expected}, found {out}", param_hint="'--out'")
+        raise typer.BadParameter(f'expected {expected}, found "{out}"', param_hint="--out")
 
 
 def _page(played: list[Played], fail_step: int) -> list[RenderableType]:
@@ -93,8 +102,10 @@ def _page(played: list[Played], fail_step: int) -> list[RenderableType]:
     )
     columns = [each.documents_by_views(_MOST_VIEWS) for each in played]
     for views in range(max(map(len, columns))):
-        label = "documents seen " + ("never" if views == 0 else "once" if views == 1 else f"{views} times")
-        rows.add_row(label, *(str(column[views]) if views < len(column) else "0" for column in columns))
+        rows.add_row(
+            f"documents seen {plural(views, 'time')}",
+            *(str(column[views]) if views < len(column) else "0" for column in columns),
+        )
     return [
         f"240 documents, read twice in 60 steps of 8; a checkpoint every 10 steps; failure in step {fail_step}.",
         "",

@@ -87,6 +87,10 @@ class Store:
         except BaseException:
             for path in written:
                 path.unlink(missing_ok=True)
+                # The folders stay where earlier replications lie in them, and go where there are none: what is empty
+                # can be stored in again.
+                with contextlib.suppress(OSError):
+                    path.parent.rmdir()
             raise
 
     def finish(self, text: str) -> None:
@@ -119,7 +123,9 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     try:
         write(temporary)
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, OSError):
+            error.filename = str(path)
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise

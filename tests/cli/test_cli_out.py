@@ -35,7 +35,7 @@ def test_a_directory_that_holds_something_is_refused(clustersim, tmp_path):
     code, printed, err = clustersim(*arguments(tmp_path))
     assert (code, printed) == (2, "")
     expected = f'expected a new or an empty directory, found "{tmp_path}" with 1 entry'
-    assert err == f"clustersim: Invalid value for '--out': {expected}\n"
+    assert err == f"clustersim: --out: {expected}\n"
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 
@@ -66,22 +66,47 @@ def test_a_full_disk_leaves_the_finished_replications(clustersim, out, monkeypat
     code, printed, err = clustersim(*arguments(out))
     assert code == 1
     assert err.startswith("could not write: No space left on device (")
-    assert err.endswith("; 1 of 3 replications are kept\n")
+    assert err.endswith("; 1 of 3 replications is kept\n")
     assert json.loads(printed)["replications"] == 1
     files = sorted(path.name for path in out.rglob("*") if path.is_file())
     assert files == ["00000.parquet"] * 7 + ["run.json"]
 
 
-def test_ctrl_c_leaves_the_finished_replications(clustersim, out, monkeypatch):
-    def interrupted(scenario, replication, seed):
-        if replication == 2:
-            raise KeyboardInterrupt
-        return simulate(scenario, replication, seed)
+def test_what_a_full_disk_left_empty_is_taken_again(clustersim, out, monkeypatch):
+    def write(table, path, **options):
+        raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr(replicate_module, "simulate", interrupted)
+    with monkeypatch.context() as full:
+        full.setattr(store_module.pq, "write_table", write)
+        code, printed, err = clustersim(*arguments(out))
+    assert (code, printed) == (1, "")
+    where = out / "ledger" / "00000.parquet"  # the name it would have had, not the one it was written under
+    assert err == f"could not write: No space left on device ({where}); nothing is kept\n"
+    assert list(out.iterdir()) == []
+    assert clustersim(*arguments(out))[0] == 0
+
+
+def interrupted_in(last):
+    def interrupted(scenario, replication, *others):
+        if replication == last:
+            raise KeyboardInterrupt
+        return simulate(scenario, replication, *others)
+
+    return interrupted
+
+
+@pytest.mark.parametrize(("replications", "what"), [(1, "the run"), (20, "a replication")])
+def test_ctrl_c_before_anything_is_done(clustersim, monkeypatch, replications, what):
+    monkeypatch.setattr(replicate_module, "simulate", interrupted_in(0))
+    expected = (1, "", f"stopped by Ctrl-C before {what} was done\n")
+    assert clustersim("run", "small", "--replications", replications) == expected
+
+
+def test_ctrl_c_leaves_the_finished_replications(clustersim, out, monkeypatch):
+    monkeypatch.setattr(replicate_module, "simulate", interrupted_in(2))
     code, printed, err = clustersim(*arguments(out, replications=20))
     assert code == 1
-    assert err == "stopped by Ctrl-C with 2 of 20 replications done; they are kept\n"
+    assert err == "stopped by Ctrl-C; 2 of 20 replications are done and kept\n"
     assert numbers(out, "damage") == numbers(out, "summary") == [0, 1]
     assert json.loads((out / "run.json").read_text()) == json.loads(printed)
     assert json.loads(printed)["replications"] == 2

@@ -66,9 +66,10 @@ def test_people_get_the_answer_first(clustersim):
     answer = out.splitlines()[2]
     assert answer == (
         "The final model saw 80 views more than planned, 16.7 % of the plan, and missed as many; "
-        "0 samples that were planned it never saw."
+        "0 planned samples it never saw."
     )
-    assert "      2       3         80    33.3 %    1 more" in out
+    assert out.splitlines()[3].endswith(": 1 interruption, 7 steps rolled back.")
+    assert "      2     3       80  33.3 %  1 more" in out
 
 
 def test_a_sound_loader_is_told_in_words(clustersim):
@@ -102,6 +103,22 @@ def test_a_starved_job_exits_1_and_says_when_and_why(clustersim, starving):
     assert err.startswith("starved after ")
     assert "0 of the 1 nodes" in err
     assert json.loads(out)["summary"]["wall_h"] > 0
+
+
+def test_a_run_that_did_not_finish_says_so_first(clustersim, starving):
+    _, out, err = clustersim("run", starving)
+    answer, saw = out.splitlines()[2:4]
+    assert answer == f"The run {err.strip()}."
+    assert answer.startswith("The run starved after ")
+    assert saw.startswith("Until then the final model saw ")
+
+
+def test_of_several_it_says_how_many_did_not_finish_first(clustersim, starving):
+    _, out, err = clustersim("run", starving, "--replications", "3")
+    answer, saw = out.splitlines()[2:4]
+    assert answer == f"{err.strip()}."
+    assert answer.startswith("3 of 3 replications did not finish; ")
+    assert saw.startswith("As far as each came, the final model saw ")
 
 
 def test_a_run_without_progress_exits_1_at_its_limit(clustersim, stuck):

@@ -40,7 +40,7 @@ def test_a_packed_document_is_all_of_its_samples(clustersim):
 def test_a_sample_that_is_not_there_is_refused(clustersim):
     code, out, err = clustersim("sample", "workshop", 240)
     assert (code, out) == (2, "")
-    assert err == "clustersim: Invalid value for 'ID': no sample 240: they are numbered 0 to 239\n"
+    assert err == "clustersim: ID: no sample 240: they are numbered 0 to 239\n"
 
 
 def test_an_unfinished_run_is_said(clustersim, starving):

@@ -14,7 +14,8 @@ def test_the_three_loaders_side_by_side(clustersim, tmp_path, monkeypatch):
     rows = {line[:28].strip(): line[28:].split() for line in out.splitlines()[2:]}
     assert rows[""] == ["restore", "epoch", "reshuffle"]
     assert rows["extra views"][:2] == rows["missing views"][:2] == ["0", "80"]
-    assert [rows[f"documents seen {often}"][1] for often in ("once", "2 times", "3 times")] == ["80"] * 3
+    assert [rows[f"documents seen {often}"][1] for often in ("1 time", "2 times", "3 times")] == ["80"] * 3
+    assert [rows[f"documents seen {often} times"] for often in (0, 4)] == [["0", "0", "0"], ["0", "0", "0"]]
     assert (tmp_path / "workshop.png").read_bytes().startswith(b"\x89PNG")
 
 
