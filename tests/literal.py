@@ -4,8 +4,8 @@
 class LiteralLoader:
     """Reads the run's order epoch after epoch; `order_of(family, epoch)` is the list of an epoch's samples."""
 
-    def __init__(self, order_of, saves, comes_back, lasts="epoch"):
-        self.order_of, self.saves, self.comes_back, self.lasts = order_of, saves, comes_back, lasts
+    def __init__(self, order_of, saves, comes_back, lasts="epoch", edge="new"):
+        self.order_of, self.saves, self.comes_back, self.lasts, self.edge = order_of, saves, comes_back, lasts, edge
         self.epoch, self.index, self.family = 0, 0, 0
 
     def __next__(self):
@@ -18,10 +18,13 @@ class LiteralLoader:
         return sample
 
     def state_dict(self):
+        state = {"epoch": self.epoch, "index": self.index}
+        if self.index == 0 and self.epoch > 0 and self.edge == "old":
+            state = {"epoch": self.epoch - 1, "index": len(self.order_of(0, self.epoch - 1))}
         if self.saves == "samples":
-            return {"epoch": self.epoch, "index": self.index}
+            return state | {"finished": self.index == 0 and self.epoch > 0 and self.edge == "finished"}
         if self.saves == "epoch":
-            return {"epoch": self.epoch}
+            return {"epoch": state["epoch"]}
         return {}
 
     def come_back(self, state, restart):
@@ -29,14 +32,20 @@ class LiteralLoader:
         if self.comes_back == "continue":
             return
         self.family = 0
-        if self.comes_back == "exact":
-            self.epoch, self.index = state["epoch"], state["index"]
+        if self.comes_back == "restart-run":
+            self.epoch, self.index = 0, 0
         elif self.comes_back == "restart-epoch":
             self.epoch, self.index = state["epoch"], 0
-        elif self.comes_back == "restart-run":
-            self.epoch, self.index = 0, 0
-        elif self.comes_back == "reshuffle":
-            self.epoch, self.index, self.family = state["epoch"], state["index"], restart
+        elif self.comes_back == "next-epoch":
+            begins = state.get("index") == 0
+            self.epoch, self.index = state["epoch"] + (0 if begins else 1), 0
+        elif state["finished"]:
+            self.epoch, self.index = state["epoch"] + 1, 0  # the epoch that began gets nothing
+        elif state["index"] == len(self.order_of(0, state["epoch"])):
+            self.epoch, self.index = state["epoch"] + 1, 0
+        else:
+            self.epoch, self.index = state["epoch"], state["index"]
+            self.family = restart if self.comes_back == "reshuffle" else 0
 
 
 def train(loader, batch, attempts):

@@ -17,6 +17,7 @@ _OUTCOMES: dict[Outcome, str] = {
     "done": "done",
     "starved": "starved",
     "limit": "was given up",
+    "refused": "was refused by its loader",
     "no progress": "got nowhere",
 }
 

@@ -9,5 +9,11 @@ from clustersim.scenario import Scenario
 def loader_of(scenario: Scenario, order: Order) -> SequenceLoader:
     """The scenario's loader over an order of its samples; it has an end only if the run ends by epochs."""
     sizes, stated = scenario.sizes, scenario.loader
-    parts = Parts(stated.saves, stated.comes_back, stated.reshuffle_lasts or "epoch")
+    parts = Parts(
+        stated.saves,
+        stated.comes_back,
+        stated.reshuffle_lasts or "epoch",
+        stated.epoch_edge,
+        stated.on_layout_change,
+    )
     return SequenceLoader(order, sizes.batch, parts, sizes.epochs)

@@ -1,15 +1,21 @@
-"""The parts that a loader is composed of, and which of them go together.
+"""The parts that a loader is composed of.
 
-what a checkpoint saves     samples   how many samples were delivered
-                            epoch     only which epoch it was
-                            nothing
-how it comes back           exact          to the saved position
-                            restart-epoch  to the start of the saved epoch
-                            restart-run    to the very first sample
-                            reshuffle      to the saved position, in a fresh order
-                            continue       it does not come back: it goes on where it was when the job died
-a fresh order lasts         epoch     until the epoch's end
-                            for-good  for all later epochs too
+what a checkpoint saves        samples   how many samples were delivered
+                               epoch     only which epoch it was
+                               nothing
+how it comes back              exact          to the saved position
+                               restart-epoch  to the start of the saved epoch
+                               next-epoch     to the start of the epoch after it
+                               restart-run    to the very first sample
+                               reshuffle      to the saved position, in a fresh order
+                               continue       it does not come back: it goes on where it was when the job died
+a fresh order lasts            epoch     until the epoch's end
+                               for-good  for all later epochs too
+a checkpoint at the last step  new       belongs to the epoch that begins
+of an epoch                    old       to the epoch that ended
+                               finished  says that the loader is finished: the epoch that begins gets nothing
+when the ranks changed         reshard   they divide the global position among them
+                               refuse    it does not come back, and the run ends
 """
 
 from collections.abc import Sequence
@@ -23,8 +29,10 @@ from clustersim.account import Draws, Spaces
 from clustersim.history import Refused
 
 Saves = Literal["samples", "epoch", "nothing"]
-ComesBack = Literal["exact", "restart-epoch", "restart-run", "reshuffle", "continue"]
+ComesBack = Literal["exact", "restart-epoch", "next-epoch", "restart-run", "reshuffle", "continue"]
 ReshuffleLasts = Literal["epoch", "for-good"]
+EpochEdge = Literal["new", "old", "finished"]
+OnLayoutChange = Literal["reshard", "refuse"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +42,8 @@ class Parts:
     saves: Saves
     comes_back: ComesBack
     reshuffle_lasts: ReshuffleLasts = "epoch"
+    epoch_edge: EpochEdge = "new"
+    on_layout_change: OnLayoutChange = "reshard"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +87,7 @@ class Saved:
     ranks: int
     samples: int | None = None
     epoch: int | None = None
+    finished: bool = False  # the loader was at the end of an epoch, and says so
 
 
 class Loader(Protocol):

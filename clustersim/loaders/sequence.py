@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from clustersim.account import Draws, expand
 from clustersim.data.orders import Order
+from clustersim.history import Refused
 from clustersim.loaders.draws import draws_of, steps_as_planned
 from clustersim.loaders.parts import Advance, Parts, Position, Saved, Stretch
 
@@ -27,8 +28,8 @@ class SequenceLoader:
 
     @property
     def acts_on_time(self) -> bool:
-        """Whether it comes to an end of its own."""
-        return self._samples is not None
+        """Whether it comes to an end of its own, or may refuse a restart."""
+        return self._samples is not None or self.parts.on_layout_change == "refuse"
 
     def start(self, ranks: int) -> Position:
         """The very first sample."""
@@ -65,27 +66,46 @@ class SequenceLoader:
         return expand(self.spaces, self.draws([one_step])[0])[1]
 
     def save(self, at: Position) -> Saved:
-        """The position, the epoch it lies in, or nothing. The last step of an epoch leaves it in the next one."""
-        saves = self.parts.saves
+        """The position, the epoch it lies in, or nothing."""
+        saves, edge = self.parts.saves, self.parts.epoch_edge
+        on_edge = at.samples > 0 and at.samples % self.size == 0
         return Saved(
             at.ranks,
             samples=at.samples if saves == "samples" else None,
-            epoch=at.samples // self.size if saves != "nothing" else None,
+            epoch=at.samples // self.size - (on_edge and edge == "old") if saves != "nothing" else None,
+            finished=on_edge and edge == "finished",
         )
 
-    def resume(self, saved: Saved, reached: Position, ranks: int, leg: int) -> Position:
-        """Back by the rule of the composition; the global position serves any number of ranks."""
+    def resume(self, saved: Saved, reached: Position, ranks: int, leg: int) -> Position | Refused:
+        """Back by the rule of the composition; the global position itself serves any number of ranks."""
+        if self.parts.on_layout_change == "refuse" and ranks != saved.ranks:
+            return Refused(f"the loader was saved by {saved.ranks} ranks and refuses to come back on {ranks}")
         match self.parts.comes_back:
-            case "exact":
-                assert saved.samples is not None
-                return Position(saved.samples, ranks)
-            case "reshuffle":
-                assert saved.samples is not None
-                return Position(saved.samples, ranks, family=leg)
-            case "restart-epoch":
-                assert saved.epoch is not None
-                return Position(saved.epoch * self.size, ranks)
-            case "restart-run":
-                return Position(0, ranks)
             case "continue":
                 return replace(reached, ranks=ranks)
+            case "restart-run":
+                return Position(0, ranks)
+            case "restart-epoch":
+                return Position(self._epoch(saved) * self.size, ranks)
+            case "next-epoch":
+                begins = saved.samples is not None and saved.samples % self.size == 0
+                return Position(saved.samples if begins and saved.samples is not None else self._end(saved), ranks)
+            case "exact" | "reshuffle":
+                return self._back_to_position(saved, ranks, leg)
+
+    @staticmethod
+    def _epoch(saved: Saved) -> int:
+        assert saved.epoch is not None
+        return saved.epoch
+
+    def _end(self, saved: Saved) -> int:
+        """The position at which the saved epoch ends."""
+        return (self._epoch(saved) + 1) * self.size
+
+    def _back_to_position(self, saved: Saved, ranks: int, leg: int) -> Position:
+        assert saved.samples is not None
+        if saved.finished:
+            return Position(saved.samples + self.size, ranks)
+        anything_left = saved.samples < self._end(saved)
+        reshuffled = self.parts.comes_back == "reshuffle" and anything_left
+        return Position(saved.samples, ranks, family=leg if reshuffled else 0)

@@ -15,7 +15,12 @@ _MOST_SHARDS = 10_000_000
 # Beyond it the samples of any corpus are too many to count.
 _LONGEST_DOCUMENT = 1e15
 # What a checkpoint must save for each way of coming back.
-_NEEDS = {"exact": ("samples",), "reshuffle": ("samples",), "restart-epoch": ("samples", "epoch")}
+_NEEDS = {
+    "exact": ("samples",),
+    "reshuffle": ("samples",),
+    "restart-epoch": ("samples", "epoch"),
+    "next-epoch": ("samples", "epoch"),
+}
 
 
 class Data(Part):
@@ -70,10 +75,14 @@ class Loader(Part):
     """A shipped composition ("restore" if neither it nor all its parts are said); parts beside it override its own."""
     saves: Literal["samples", "epoch", "nothing"]
     """The position in samples, the number of the epoch, or nothing."""
-    comes_back: Literal["exact", "restart-epoch", "restart-run", "reshuffle", "continue"]
-    """At the saved position, at its epoch's start, at the run's start, there in a new order, or without rewinding."""
+    comes_back: Literal["exact", "restart-epoch", "next-epoch", "restart-run", "reshuffle", "continue"]
+    """To the saved position, to the start of its epoch, of the next or of the run, there in a new order, or not."""
     reshuffle_lasts: Literal["epoch", "for-good"] | None = None
     """With comes_back = "reshuffle": the new order holds until the epoch ends ("epoch", if not said) or from now on."""
+    epoch_edge: Literal["new", "old", "finished"] = "new"
+    """Of what a checkpoint at an epoch's last step is: the next epoch, the old one, or it ends the next one unread."""
+    on_layout_change: Literal["reshard", "refuse"] = "reshard"
+    """With other ranks than those that saved: they divide the global position, or the loader does not come back."""
 
     @model_validator(mode="before")
     @classmethod
@@ -88,6 +97,8 @@ class Loader(Part):
         if self.saves not in needs:
             expected = " or ".join(f'"{each}"' for each in needs)
             raise wrong(f'{expected} with comes_back = "{self.comes_back}"', f'"{self.saves}"', key="saves")
+        if self.epoch_edge == "finished" and self.comes_back not in ("exact", "reshuffle"):
+            raise wrong('"new" or "old" unless it comes back to its position', '"finished"', key="epoch_edge")
         if self.reshuffle_lasts is not None and self.comes_back != "reshuffle":
             raise wrong('comes_back = "reshuffle" beside it', f'"{self.comes_back}"', key="reshuffle_lasts")
         return self

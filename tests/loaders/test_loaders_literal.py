@@ -26,6 +26,22 @@ PARTS = [
     Parts("nothing", "restart-run"),
     Parts("nothing", "continue"),
     Parts("samples", "continue"),
+    Parts("samples", "next-epoch"),
+    Parts("epoch", "next-epoch"),
+    *(
+        Parts(saves, comes_back, lasts, edge)
+        for saves, comes_back, lasts in (
+            ("samples", "exact", "epoch"),
+            ("samples", "reshuffle", "epoch"),
+            ("samples", "reshuffle", "for-good"),
+            ("samples", "restart-epoch", "epoch"),
+            ("epoch", "restart-epoch", "epoch"),
+            ("samples", "next-epoch", "epoch"),
+            ("epoch", "next-epoch", "epoch"),
+        )
+        for edge in ("old", "finished")
+        if edge == "old" or comes_back in ("exact", "reshuffle")
+    ),
 ]
 
 
@@ -48,7 +64,7 @@ def history_of(rows):
     return history
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=800, deadline=None, derandomize=True)
 @given(
     st.sampled_from(PARTS),
     st.sampled_from(["shuffle", "shard-shuffle", "sequential"]),
@@ -65,6 +81,7 @@ def test_the_model_is_made_of_the_same_batches(parts, kind, size, batch, rows):
         parts.saves,
         parts.comes_back,
         parts.reshuffle_lasts,
+        parts.epoch_edge,
     )
     model = train(literal, batch, rows)
     history = history_of(rows)

@@ -41,7 +41,7 @@ def test_a_resolved_scenario_reads_back_from_json(name):
 def test_the_digest_is_of_what_is_said_not_of_how_or_where(document, tmp_path):
     scenario = load_scenario(document)
     # Golden: stored results name their scenario by this. It changes only with a default, a key or how one is written.
-    assert scenario.digest == "91a678368ccc6ea78b4ef521ce39e3f90cadc1c6c677e979a91b2189772753ec"
+    assert scenario.digest == "103095b1547075f778e02b65c955b053a969434f1ced2b0fe34d0655a81bed85"
     document["checkpoint"]["every"] = "0.5 h"
     document["data"]["documents"] = 2_000_000
     document["loader"] = {}
@@ -159,5 +159,11 @@ def test_defaults_are_those_that_the_documentation_says():
         },
         "recovery": {"policy": "spare", "start_up": "0 s", "load": "0 s"},
         "data": {"samples": 100, "packing": "none", "shards": 1, "order": "shuffle"},
-        "loader": {"preset": "restore", "saves": "samples", "comes_back": "exact"},
+        "loader": {
+            "preset": "restore",
+            "saves": "samples",
+            "comes_back": "exact",
+            "epoch_edge": "new",
+            "on_layout_change": "reshard",
+        },
     }
