@@ -123,7 +123,8 @@ def damage(run: Run) -> pd.DataFrame:
 
     restart (the number of the leg that it begins); cause; interrupted_h, restarted_h; step_reached,
     step_restarted_from; data_before, data_after (degree); discarded_views; lineage_views, extra_views, missing_views
-    (so far).
+    (so far); exact: "identity" or "distribution", as in `Run.exact`. On the way to an end that is exact several
+    permutations may be under way, so the rows may be a draw where the run's own counts are not.
     """
     rows = run.history.legs
     ends = np.maximum.accumulate([leg.kept for leg in rows])
@@ -150,5 +151,6 @@ def damage(run: Run) -> pd.DataFrame:
             "lineage_views": [leg.kept * run.scenario.sizes.batch for leg in after],
             "extra_views": so_far.extra[1:],
             "missing_views": so_far.missing[1:],
+            "exact": so_far.exact,
         }
     )
