@@ -77,7 +77,7 @@ def scenarios(draw):
     least = draw(st.integers(1, degree))
     batch = degree + draw(st.integers(0, 9))
     samples = batch + draw(st.integers(0, 150))
-    order = draw(st.sampled_from(["shuffle", "shard-shuffle", "sequential"]))
+    order = draw(st.sampled_from(["shuffle", "shuffle-once", "shard-shuffle", "sequential"]))
     loaders = ["restore", "epoch", "no-rewind", "restart-run"] + ["reshuffle"] * (order != "sequential")
     end = draw(
         st.sampled_from(

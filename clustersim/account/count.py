@@ -27,7 +27,7 @@ def count(spaces: Spaces, planned: Draws, seen: Draws, rng: np.random.Generator)
     Raises:
         ValueError: a read leaves [0, N), or a row of several epochs does not read them whole.
     """
-    pieces = sweep(spaces.size, planned, seen)
+    pieces = sweep(spaces, planned, seen)
     if in_blocks(spaces):
         return Ledger.of(*count_blocks(spaces, pieces), "identity")
     table, _ = overlay(rng, pieces)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clustersim.account.draws import Draws, Ints
+from clustersim.account.spaces import Spaces
 from clustersim.account.sweep import both_sides
 
 
@@ -24,11 +25,11 @@ class Cuts(NamedTuple):
     is_planned: npt.NDArray[np.bool_]  # [reads]
 
 
-def cut_reads(size: int, planned: Draws, seen: Draws, steps: Ints) -> Cuts:
+def cut_reads(spaces: Spaces, planned: Draws, seen: Draws, steps: Ints) -> Cuts:
     """Cut reads so that no read and no epoch that counts as whole reaches over a cut.
 
     Args:
-        size: N, the samples of an epoch.
+        spaces: the orders that were read.
         planned: reads of the run without failures.
         seen: reads of the lineage.
         steps: int64[cuts], never falling; cut j comes before step `steps[j]`.
@@ -36,6 +37,7 @@ def cut_reads(size: int, planned: Draws, seen: Draws, steps: Ints) -> Cuts:
     Raises:
         ValueError: steps fall, a read comes after the last cut, or the reads are not sound.
     """
+    size = spaces.size
     draws, is_planned = both_sides(size, planned, seen)
     if (np.diff(steps) < 0).any():
         raise ValueError("the steps of the cuts must not fall")
@@ -72,6 +74,8 @@ def cut_reads(size: int, planned: Draws, seen: Draws, steps: Ints) -> Cuts:
 
     piece_cut, piece_row, later, start, stop = (column[~whole] for column in (piece_cut, piece_row, later, start, stop))
     family, epoch = draws.family[piece_row], draws.epoch[piece_row] + later
+    if spaces.same_every_epoch:
+        epoch = np.zeros_like(epoch)
     order = np.lexsort((start, epoch, family, piece_cut))
     columns = (piece_cut, family, epoch, start, stop, is_planned[piece_row])
     return Cuts(evens[1], evens[0], *(column[order] for column in columns))

@@ -46,10 +46,10 @@ def damage(spaces: Spaces, planned: Draws, seen: Draws, steps: Ints, rng: np.ran
     Raises:
         ValueError: steps fall, a read comes after the last of them, or the reads are not sound.
     """
-    cuts = cut_reads(spaces.size, planned, seen, steps)
+    cuts = cut_reads(spaces, planned, seen, steps)
     if in_blocks(spaces):
         return _damage_blocks(spaces, cuts)
-    pieces = sweep(spaces.size, planned, seen)
+    pieces = sweep(spaces, planned, seen)
     _, overlays = overlay(rng, pieces)
     extra, missing, exact = replay(rng, pieces, overlays, cuts)
     return Damage(extra, missing, "identity" if exact else "distribution")
@@ -67,7 +67,7 @@ def damage_identity(spaces: Spaces, planned: Draws, seen: Draws, steps: Ints) ->
     Raises:
         ValueError: as in `damage`.
     """
-    cuts = cut_reads(spaces.size, planned, seen, steps)
+    cuts = cut_reads(spaces, planned, seen, steps)
     surplus = np.zeros(spaces.size, np.int64)
     extra, missing = np.zeros_like(steps), np.zeros_like(steps)
     extra_now = balance = 0  # views beyond the planned ones; all views less all planned ones

@@ -80,7 +80,7 @@ def count_identity(spaces: Spaces, planned: Draws, seen: Draws) -> Counts:
     Raises:
         ValueError: a read leaves [0, N), or a row of several epochs does not read them whole.
     """
-    pieces = sweep(spaces.size, planned, seen)
+    pieces = sweep(spaces, planned, seen)
     counts_planned, counts_seen = np.full(spaces.size, pieces.planned), np.full(spaces.size, pieces.seen)
     space = np.repeat(np.arange(len(pieces.family)), np.diff(pieces.bounds))
     for piece in np.flatnonzero((pieces.piece_planned != 0) | (pieces.piece_seen != 0)).tolist():

@@ -10,7 +10,8 @@ from clustersim.account.draws import Ints
 class Spaces(Protocol):
     """The orders of a run: for each (family, epoch) a bijection from offsets [0, N) to samples [0, N).
 
-    Under the law "uniform" distinct (family, epoch) are independent uniform permutations. Under "blocks" an epoch
+    Under the law "uniform" distinct (family, epoch) are independent uniform permutations; where every epoch of a family
+    is the same, distinct families are. Under "blocks" an epoch
     permutes blocks of consecutive samples, and the object is a `BlockSpaces`.
     """
 
@@ -22,6 +23,11 @@ class Spaces(Protocol):
     @property
     def law(self) -> Literal["uniform", "blocks"]:
         """How the orders of two epochs depend on each other."""
+        ...
+
+    @property
+    def same_every_epoch(self) -> bool:
+        """Whether all epochs of a family read the samples in one and the same order."""
         ...
 
     def samples(self, family: int, epoch: int, start: int, stop: int) -> Ints:

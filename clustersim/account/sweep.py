@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from clustersim.account.draws import Draws, Ints
 from clustersim.account.rows import number
+from clustersim.account.spaces import Spaces
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,27 +32,30 @@ class Pieces:
     piece_seen: Ints
 
 
-def sweep(size: int, planned: Draws, seen: Draws) -> Pieces:
+def sweep(spaces: Spaces, planned: Draws, seen: Draws) -> Pieces:
     """Sweep the interval ends of all spaces at once.
 
     Args:
-        size: N, the samples of an epoch.
+        spaces: the orders that were read.
         planned: reads of the run without failures.
         seen: reads of the lineage.
 
     Raises:
         ValueError: a read leaves [0, N), or a row of several epochs does not read them whole.
     """
+    size = spaces.size
     draws, is_planned = both_sides(size, planned, seen)
     whole = (draws.start == 0) & (draws.stop == size)
     even_planned = sum(draws.epochs[whole & is_planned].tolist())
     even_seen = sum(draws.epochs[whole & ~is_planned].tolist())
 
     parts, is_planned = draws.select(~whole), is_planned[~whole]
+    if spaces.same_every_epoch:
+        parts = replace(parts, epoch=np.zeros_like(parts.epoch))
     family, epoch, space = number_spaces(parts)
-    spaces = len(family)
+    uneven_spaces = len(family)
     # Two events a read, and two without weight a space, so that the pieces reach from 0 to N.
-    each, zero = np.arange(spaces), np.zeros(spaces, np.int64)
+    each, zero = np.arange(uneven_spaces), np.zeros(uneven_spaces, np.int64)
     event_space = np.concatenate((space, space, each, each))
     at = np.concatenate((parts.start, parts.stop, zero, zero + size))
     order = np.lexsort((at, event_space))
@@ -72,7 +76,7 @@ def sweep(size: int, planned: Draws, seen: Draws) -> Pieces:
     event_space, at = event_space[differs], at[differs]
     depth_planned, depth_seen = depth_planned[differs], depth_seen[differs]
 
-    pieces = np.bincount(event_space, minlength=spaces)
+    pieces = np.bincount(event_space, minlength=uneven_spaces)
     uneven = pieces > 1
     kept = uneven[event_space]
     even_planned += sum(depth_planned[~kept].tolist())

@@ -31,7 +31,7 @@ class Order(Protocol):
 
     @property
     def same_every_epoch(self) -> bool:
-        """Whether all epochs and families read the samples in one and the same order."""
+        """Whether all epochs of a family read the samples in one and the same order."""
 
     def samples(self, family: int, epoch: int, start: int, stop: int) -> Ints:
         """The samples at the offsets [start, stop) of an epoch, int64[stop - start]."""
@@ -59,6 +59,20 @@ class Shuffle:
     def offset_of(self, family: Ints, epoch: Ints, sample: int) -> Ints:
         """The offset at which each (family, epoch) reads the sample; int64 of the arrays' shape."""
         return self._permutation.backward(np.array([sample]), self._keys.words(family, epoch))
+
+
+class ShuffleOnce(Shuffle):
+    """Full shuffle, the same in every epoch: the epoch is not in the seed."""
+
+    same_every_epoch = True
+
+    def samples(self, family: int, epoch: int, start: int, stop: int) -> Ints:
+        """The samples at the offsets [start, stop) of an epoch, int64[stop - start]."""
+        return super().samples(family, 0, start, stop)
+
+    def offset_of(self, family: Ints, epoch: Ints, sample: int) -> Ints:
+        """The offset at which each (family, epoch) reads the sample; int64 of the arrays' shape."""
+        return super().offset_of(family, np.zeros_like(epoch), sample)
 
 
 class ShardShuffle:
@@ -131,11 +145,13 @@ class Sequential:
 
 
 def order_of(
-    kind: Literal["shuffle", "shard-shuffle", "sequential"], corpus: Corpus, seed: int, replication: int
+    kind: Literal["shuffle", "shuffle-once", "shard-shuffle", "sequential"], corpus: Corpus, seed: int, replication: int
 ) -> Order:
     """The order that a scenario names."""
     if kind == "shuffle":
         return Shuffle(corpus, seed, replication)
+    if kind == "shuffle-once":
+        return ShuffleOnce(corpus, seed, replication)
     if kind == "shard-shuffle":
         return ShardShuffle(corpus, seed, replication)
     return Sequential(corpus)

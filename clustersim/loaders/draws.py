@@ -62,7 +62,7 @@ def steps_as_planned(
     steps = np.clip(planned_steps - step, 0, steps)
     shift = start - step * batch
     if same_every_epoch:
-        return int(steps[shift % size == 0].sum())
+        shift %= size
     if batch % size == 0:
         return int(steps[(shift % size == 0) & (start % size == 0)].sum())
     foreign = -(-((start // size + 1) * size - start) // batch)  # steps that touch the first epoch

@@ -36,8 +36,8 @@ class Data(Part):
     """concat: documents end to end, cut into samples of sequence_length tokens; the last partial one is dropped."""
     shards: PositiveCount = 1
     """Files of samples."""
-    order: Literal["shuffle", "sequential", "shard-shuffle"] = "shuffle"
-    """In each epoch: all samples shuffled, as they are, or shards shuffled and read from end to end."""
+    order: Literal["shuffle", "shuffle-once", "sequential", "shard-shuffle"] = "shuffle"
+    """Each epoch shuffled anew, or all by one shuffle; as the samples lie; or shards shuffled, each read through."""
 
     @model_validator(mode="after")
     def _check(self) -> "Data":

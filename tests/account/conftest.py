@@ -19,6 +19,7 @@ class UniformSpaces:
     size: int
     seed: int = 0
     law = "uniform"
+    same_every_epoch = False
 
     def order(self, family, epoch):
         return np.random.default_rng((self.seed, family, epoch)).permutation(self.size)

@@ -12,7 +12,7 @@ from clustersim.data.orders import order_of
 from clustersim.data.permutation import TABLE_MAX, permutation
 from clustersim.streams import Hashed
 
-KINDS = ["shuffle", "shard-shuffle", "sequential"]
+KINDS = ["shuffle", "shuffle-once", "shard-shuffle", "sequential"]
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -43,7 +43,8 @@ def test_epochs_and_families_differ_for_shuffles_only():
     for kind in KINDS:
         order = order_of(kind, corpus, 0, 0)
         epochs = [tuple(order.samples(family, epoch, 0, 1000)) for family, epoch in ((0, 0), (0, 1), (1, 0), (1, 1))]
-        assert len(set(epochs)) == (1 if order.same_every_epoch else 4)
+        assert len(set(epochs)) == {"sequential": 1, "shuffle-once": 2}.get(kind, 4)
+        assert order.same_every_epoch == (epochs[0] == epochs[1])
         assert tuple(order_of(kind, corpus, 0, 0).samples(0, 1, 0, 1000)) == epochs[1]
 
 

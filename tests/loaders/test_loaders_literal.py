@@ -67,7 +67,7 @@ def history_of(rows):
 @settings(max_examples=800, deadline=None, derandomize=True)
 @given(
     st.sampled_from(PARTS),
-    st.sampled_from(["shuffle", "shard-shuffle", "sequential"]),
+    st.sampled_from(["shuffle", "shuffle-once", "shard-shuffle", "sequential"]),
     st.integers(1, 40),
     st.integers(1, 9),
     attempts(),

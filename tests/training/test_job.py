@@ -298,7 +298,7 @@ def test_damage_by_shard_sums_to_the_ledger():
     assert len(simulate(job()).shards) == 1
 
 
-@pytest.mark.parametrize("order", ["shuffle", "shard-shuffle", "sequential"])
+@pytest.mark.parametrize("order", ["shuffle", "shuffle-once", "shard-shuffle", "sequential"])
 def test_a_run_can_be_sent_to_another_process(order):
     run = simulate(job(failures=scripted(at_steps=[25]), data__order=order, loader__preset="epoch"))
     again = pickle.loads(pickle.dumps(run))
