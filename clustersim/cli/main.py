@@ -11,6 +11,7 @@ import clustersim
 from clustersim.cli.check import check
 from clustersim.cli.outcome import UNFINISHED
 from clustersim.cli.output import complain, could_not_write, drop_unwritten, emit
+from clustersim.cli.presets import presets
 from clustersim.cli.run import run
 from clustersim.cli.sample import sample
 from clustersim.cli.schema import schema
@@ -29,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (run, workshop, sample, check, schema):
+for command in (run, workshop, sample, check, presets, schema):
     app.command()(command)
 
 

@@ -3,6 +3,7 @@
 import re
 import tomllib
 from collections.abc import Mapping
+from itertools import takewhile
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -25,9 +26,27 @@ def shipped() -> dict[str, Path]:
 
 
 def presets() -> dict[str, str]:
-    """The loader presets that come with the package: name to a line that says what it does, by name."""
-    files = sorted(_LOADERS.glob("*.toml"))
-    return {path.stem: path.read_text("utf-8").partition("\n")[0].lstrip("# ") for path in files}
+    """The loader presets that come with the package: name to what it says of itself, in its first line briefly."""
+    return {name: _comment(path.read_text("utf-8")) for name, path in _loader_files().items()}
+
+
+def preset_parts(name: str, display: str) -> dict[str, Any]:
+    """The parts that a preset is composed of; `ScenarioError`, told of `display`, if there is no such preset."""
+    files = _loader_files()
+    if name not in files:
+        expected = "a preset that `clustersim presets` lists"
+        raise problem(display, "loader.preset", expected, show(name), closest(name, files))
+    return _read(files[name], files[name].name)
+
+
+def _loader_files() -> dict[str, Path]:
+    return {path.stem: path for path in sorted(_LOADERS.glob("*.toml"))}
+
+
+def _comment(text: str) -> str:
+    """The lines of comment that a file begins with."""
+    lines = takewhile(lambda line: line.startswith("#"), text.splitlines())
+    return "\n".join(line.removeprefix("#").strip() for line in lines)
 
 
 def load_scenario(
@@ -111,11 +130,7 @@ def _fill_loader(parts: object, display: str) -> object:
         name = _DEFAULT_PRESET
     if not isinstance(name, str):
         return parts
-    known = presets()
-    if name not in known:
-        raise problem(display, "loader.preset", f"one of {', '.join(known)}", show(name), closest(name, known))
-    path = _LOADERS / f"{name}.toml"
-    return {"preset": name, **_read(path, path.name), **parts}
+    return {"preset": name, **preset_parts(name, display), **parts}
 
 
 def _copy(value: Any) -> Any:

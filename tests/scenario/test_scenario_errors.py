@@ -206,12 +206,11 @@ WRONG = [
     # the loader
     (
         "loader.preset=nosuch",
-        'loader.preset: expected one of epoch, no-rewind, reshuffle, restart-run, restore, found "nosuch"',
+        'loader.preset: expected a preset that `clustersim presets` lists, found "nosuch"',
     ),
     (
         "loader.preset=restor",
-        "loader.preset: expected one of epoch, no-rewind, reshuffle, restart-run, restore, "
-        'found "restor"; did you mean "restore"?',
+        'loader.preset: expected a preset that `clustersim presets` lists, found "restor"; did you mean "restore"?',
     ),
     ("loader.saves=epoch", 'loader.saves: expected "samples" with comes_back = "exact", found "epoch"'),
     (
