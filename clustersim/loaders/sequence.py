@@ -88,8 +88,8 @@ class SequenceLoader:
             case "restart-epoch":
                 return Position(self._epoch(saved) * self.size, ranks)
             case "next-epoch":
-                begins = saved.samples is not None and saved.samples % self.size == 0
-                return Position(saved.samples if begins and saved.samples is not None else self._end(saved), ranks)
+                read = self._end(saved) if saved.samples is None else saved.samples
+                return Position(-(-read // self.size) * self.size, ranks)
             case "exact" | "reshuffle":
                 return self._back_to_position(saved, ranks, leg)
 
