@@ -4,21 +4,26 @@
 class LiteralLoader:
     """Reads the run's order epoch after epoch; `order_of(family, epoch)` is the list of an epoch's samples."""
 
-    def __init__(self, order_of, saves, comes_back, lasts="epoch", edge="new"):
+    def __init__(self, order_of, saves, comes_back, lasts="epoch", edge="new", ahead=0, order_epoch="own"):
         self.order_of, self.saves, self.comes_back, self.lasts, self.edge = order_of, saves, comes_back, lasts, edge
-        self.epoch, self.index, self.family = 0, 0, 0
+        self.ahead, self.order_epoch = ahead, order_epoch  # samples fetched ahead and counted; the epoch in the seed
+        self.epoch, self.index, self.family, self.forgot_epoch = 0, 0, 0, False
+
+    def epoch_samples(self):
+        return self.order_of(self.family, 0 if self.forgot_epoch else self.epoch)
 
     def __next__(self):
-        sample = self.order_of(self.family, self.epoch)[self.index]
+        sample = self.epoch_samples()[self.index]
         self.index += 1
-        if self.index == len(self.order_of(self.family, self.epoch)):
-            self.epoch, self.index = self.epoch + 1, 0
+        if self.index == len(self.epoch_samples()):
+            self.epoch, self.index, self.forgot_epoch = self.epoch + 1, 0, False
             if self.lasts == "epoch":
                 self.family = 0
         return sample
 
     def state_dict(self):
-        state = {"epoch": self.epoch, "index": self.index}
+        fetched = min(self.index + self.ahead, len(self.epoch_samples())) if self.index else 0
+        state = {"epoch": self.epoch, "index": fetched}
         if self.index == 0 and self.epoch > 0 and self.edge == "old":
             state = {"epoch": self.epoch - 1, "index": len(self.order_of(0, self.epoch - 1))}
         if self.saves == "samples":
@@ -31,7 +36,7 @@ class LiteralLoader:
         """What the loader does when the job restarts for the n-th time with what the checkpoint kept."""
         if self.comes_back == "continue":
             return
-        self.family = 0
+        self.family, self.forgot_epoch = 0, False
         if self.comes_back == "restart-run":
             self.epoch, self.index = 0, 0
         elif self.comes_back == "restart-epoch":
@@ -46,6 +51,7 @@ class LiteralLoader:
         else:
             self.epoch, self.index = state["epoch"], state["index"]
             self.family = restart if self.comes_back == "reshuffle" else 0
+            self.forgot_epoch = self.order_epoch == "first"
 
 
 def train(loader, batch, attempts):

@@ -14,6 +14,9 @@ def loader_of(scenario: Scenario, order: Order) -> SequenceLoader:
         stated.comes_back,
         stated.reshuffle_lasts or "epoch",
         stated.epoch_edge,
+        stated.counted_at,
+        stated.prefetch,
+        stated.order_epoch,
         stated.on_layout_change,
     )
     return SequenceLoader(order, sizes.batch, parts, sizes.epochs)

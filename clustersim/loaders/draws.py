@@ -12,9 +12,9 @@ Ints = NDArray[np.int64]
 
 
 def _columns(stretches: Sequence[Stretch]) -> tuple[Ints, ...]:
-    """Step, steps, start, family, family_after of the stretches that are not empty: int64[n] each."""
-    rows = [(s.step, s.steps, s.start, s.family, s.family_after) for s in stretches if s.steps]
-    return tuple(np.array(rows, dtype=np.int64).reshape(-1, 5).T)
+    """Step, steps, start, family, order_epoch, family_after of the stretches that are not empty: int64[n] each."""
+    rows = [(s.step, s.steps, s.start, s.family, s.order_epoch, s.family_after) for s in stretches if s.steps]
+    return tuple(np.array(rows, dtype=np.int64).reshape(-1, 6).T)
 
 
 def draws_of(stretches: Sequence[Stretch], size: int, batch: int) -> tuple[Draws, Ints]:
@@ -22,7 +22,7 @@ def draws_of(stretches: Sequence[Stretch], size: int, batch: int) -> tuple[Draws
 
     Beside the draws, for each row the index of the stretch that it was cut from, int64[rows].
     """
-    step, steps, start, family, after = _columns(stretches)
+    step, steps, start, family, order_epoch, after = _columns(stretches)
     stop = start + steps * batch
     first, last = start // size, (stop - 1) // size
     n = len(step)
@@ -44,6 +44,7 @@ def draws_of(stretches: Sequence[Stretch], size: int, batch: int) -> tuple[Draws
         piece(last - first > 1, after, first + 1, last - first - 1, zero, whole),
         piece(last > first, after, last, one, zero, stop - last * size),
     ]
+    pieces[0]["epoch"] = order_epoch
     merged = {name: np.concatenate([part[name] for part in pieces]) for name in pieces[0]}
     by_row = np.argsort(merged["row"], kind="stable")
     rows = {name: values[by_row] for name, values in merged.items()}
@@ -58,7 +59,7 @@ def steps_as_planned(
 
     Where an epoch is one batch, or every epoch is read in the same order, other epochs hold the same batch too.
     """
-    step, steps, start, family, after = _columns(stretches)
+    step, steps, start, family, order_epoch, after = _columns(stretches)
     steps = np.clip(planned_steps - step, 0, steps)
     shift = start - step * batch
     if same_every_epoch:
@@ -67,5 +68,5 @@ def steps_as_planned(
         return int(steps[(shift % size == 0) & (start % size == 0)].sum())
     foreign = -(-((start // size + 1) * size - start) // batch)  # steps that touch the first epoch
     foreign = np.where(after != 0, steps, np.minimum(foreign, steps))
-    own = np.where(family != 0, steps - foreign, steps)
+    own = np.where((family != 0) | (order_epoch != start // size), steps - foreign, steps)
     return int(own[shift == 0].sum())

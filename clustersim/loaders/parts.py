@@ -1,21 +1,25 @@
 """The parts that a loader is composed of.
 
-what a checkpoint saves        samples   how many samples were delivered
-                               epoch     only which epoch it was
-                               nothing
-how it comes back              exact          to the saved position
-                               restart-epoch  to the start of the saved epoch
-                               next-epoch     to the start of the epoch after it
-                               restart-run    to the very first sample
-                               reshuffle      to the saved position, in a fresh order
-                               continue       it does not come back: it goes on where it was when the job died
-a fresh order lasts            epoch     until the epoch's end
-                               for-good  for all later epochs too
-a checkpoint at the last step  new       belongs to the epoch that begins
-of an epoch                    old       to the epoch that ended
-                               finished  says that the loader is finished: the epoch that begins gets nothing
-when the ranks changed         reshard   they divide the global position among them
-                               refuse    it does not come back, and the run ends
+| what a checkpoint saves | samples | how many samples were delivered |
+| | epoch | only which epoch it was |
+| | nothing | |
+| when a sample counts | trained | when the step that reads it is done |
+| | issued | when it is fetched, `prefetch` batches ahead |
+| how it comes back | exact | to the saved position |
+| | restart-epoch | to the start of the saved epoch |
+| | next-epoch | to the start of the epoch after it |
+| | restart-run | to the very first sample |
+| | reshuffle | to the saved position, in a fresh order |
+| | continue | it does not come back: it goes on where it was when the job died |
+| a fresh order lasts | epoch | until the epoch's end |
+| | for-good | for all later epochs too |
+| an epoch goes on in the order | own | of that epoch |
+| | first | of epoch 0, as if the seed forgot the epoch |
+| a checkpoint at an epoch's end | new | belongs to the epoch that begins |
+| | old | to the epoch that ended |
+| | finished | says that the loader is finished: the epoch that begins gets nothing |
+| when the ranks changed | reshard | they divide the global position among them |
+| | refuse | it does not come back, and the run ends |
 """
 
 from collections.abc import Sequence
@@ -31,6 +35,8 @@ from clustersim.history import Refused
 Saves = Literal["samples", "epoch", "nothing"]
 ComesBack = Literal["exact", "restart-epoch", "next-epoch", "restart-run", "reshuffle", "continue"]
 ReshuffleLasts = Literal["epoch", "for-good"]
+CountedAt = Literal["trained", "issued"]
+OrderEpoch = Literal["own", "first"]
 EpochEdge = Literal["new", "old", "finished"]
 OnLayoutChange = Literal["reshard", "refuse"]
 
@@ -43,6 +49,9 @@ class Parts:
     comes_back: ComesBack
     reshuffle_lasts: ReshuffleLasts = "epoch"
     epoch_edge: EpochEdge = "new"
+    counted_at: CountedAt = "trained"
+    prefetch: int = 0  # global batches that are fetched ahead, over all workers
+    order_epoch: OrderEpoch = "own"
     on_layout_change: OnLayoutChange = "reshard"
 
 
@@ -50,25 +59,29 @@ class Parts:
 class Position:
     """Where a loader of so many ranks stands.
 
-    `samples` were delivered of its endless sequence; the order is `family` until the epoch's end.
+    `samples` were delivered of its endless sequence; until the epoch's end it reads the order `family` of epoch
+    `order_epoch`, None for the epoch's own.
     """
 
     samples: int
     ranks: int
     family: int = 0
+    order_epoch: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
     """What a loader delivers in a run of steps: the positions [start, start + steps x batch).
 
-    `family` is the order of the epoch that `start` lies in; later epochs are read in `family_after`.
+    The epoch that `start` lies in is read in the order `family` of epoch `order_epoch`; later ones in their own of
+    `family_after`.
     """
 
     step: int
     steps: int
     start: int
     family: int
+    order_epoch: int
     family_after: int
 
 

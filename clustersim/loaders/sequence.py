@@ -45,9 +45,12 @@ class SequenceLoader:
         steps = steps if left is None else min(steps, left)
         lasting = at.family if self.parts.reshuffle_lasts == "for-good" else 0
         stop = at.samples + steps * self.batch
-        same_epoch = stop // self.size == at.samples // self.size
-        stretch = Stretch(step, steps, at.samples, at.family, lasting)
-        return Advance(stretch, Position(stop, at.ranks, at.family if same_epoch else lasting))
+        epoch = at.samples // self.size
+        order_epoch = epoch if at.order_epoch is None else at.order_epoch
+        stretch = Stretch(step, steps, at.samples, at.family, order_epoch, lasting)
+        if stop // self.size == epoch:
+            return Advance(stretch, replace(at, samples=stop))
+        return Advance(stretch, Position(stop, at.ranks, lasting))
 
     def draws(self, stretches: Sequence[Stretch]) -> tuple[Draws, NDArray[np.int64]]:
         """What the stretches read, and the index of the stretch that each row belongs to, int64[rows]."""
@@ -59,10 +62,11 @@ class SequenceLoader:
 
     def batch_at(self, stretch: Stretch, step: int) -> NDArray[np.int64]:
         """The samples of one step of a stretch, int64[batch], in the order of the ranks."""
-        before = step - stretch.step
-        start = stretch.start + before * self.batch
-        family = stretch.family if start // self.size == stretch.start // self.size else stretch.family_after
-        one_step = replace(stretch, step=step, steps=1, start=start, family=family)
+        start = stretch.start + (step - stretch.step) * self.batch
+        epoch = start // self.size
+        one_step = replace(stretch, step=step, steps=1, start=start)
+        if epoch > stretch.start // self.size:
+            one_step = replace(one_step, family=stretch.family_after, order_epoch=epoch)
         return expand(self.spaces, self.draws([one_step])[0])[1]
 
     def save(self, at: Position) -> Saved:
@@ -71,7 +75,7 @@ class SequenceLoader:
         on_edge = at.samples > 0 and at.samples % self.size == 0
         return Saved(
             at.ranks,
-            samples=at.samples if saves == "samples" else None,
+            samples=self._counted(at.samples) if saves == "samples" else None,
             epoch=at.samples // self.size - (on_edge and edge == "old") if saves != "nothing" else None,
             finished=on_edge and edge == "finished",
         )
@@ -93,6 +97,13 @@ class SequenceLoader:
             case "exact" | "reshuffle":
                 return self._back_to_position(saved, ranks, leg)
 
+    def _counted(self, delivered: int) -> int:
+        """The position by the loader's own count: nothing is fetched ahead of an epoch that has not begun."""
+        into_epoch = delivered % self.size
+        if self.parts.counted_at == "trained" or into_epoch == 0:
+            return delivered
+        return delivered + min(self.parts.prefetch * self.batch, self.size - into_epoch)
+
     @staticmethod
     def _epoch(saved: Saved) -> int:
         assert saved.epoch is not None
@@ -106,6 +117,7 @@ class SequenceLoader:
         assert saved.samples is not None
         if saved.finished:
             return Position(saved.samples + self.size, ranks)
-        anything_left = saved.samples < self._end(saved)
-        reshuffled = self.parts.comes_back == "reshuffle" and anything_left
-        return Position(saved.samples, ranks, family=leg if reshuffled else 0)
+        if saved.samples >= self._end(saved):  # nothing of the saved epoch is left
+            return Position(saved.samples, ranks)
+        family = leg if self.parts.comes_back == "reshuffle" else 0
+        return Position(saved.samples, ranks, family, 0 if self.parts.order_epoch == "first" else None)

@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from clustersim.scenario.errors import wrong
 from clustersim.scenario.part import Part
-from clustersim.scenario.units import PositiveCount, PositiveNumber
+from clustersim.scenario.units import Count, PositiveCount, PositiveNumber
 
 # Shards are held one by one.
 _MOST_SHARDS = 10_000_000
@@ -81,6 +81,12 @@ class Loader(Part):
     """With comes_back = "reshuffle": the new order holds until the epoch ends ("epoch", if not said) or from now on."""
     epoch_edge: Literal["new", "old", "finished"] = "new"
     """Of what a checkpoint at an epoch's last step is: the next epoch, the old one, or it ends the next one unread."""
+    counted_at: Literal["trained", "issued"] = "trained"
+    """A sample counts as read when its step is done, or already when it is fetched."""
+    prefetch: Count = 0
+    """Global batches that all workers together fetch ahead; for counted_at = "issued"."""
+    order_epoch: Literal["own", "first"] = "own"
+    """The order in which an epoch goes on after a restart: its own, or epoch 0's, as if the seed forgot the epoch."""
     on_layout_change: Literal["reshard", "refuse"] = "reshard"
     """With other ranks than those that saved: they divide the global position, or the loader does not come back."""
 
@@ -97,6 +103,12 @@ class Loader(Part):
         if self.saves not in needs:
             expected = " or ".join(f'"{each}"' for each in needs)
             raise wrong(f'{expected} with comes_back = "{self.comes_back}"', f'"{self.saves}"', key="saves")
+        if (self.counted_at == "issued") != (self.prefetch > 0):
+            raise wrong('at least 1 with counted_at = "issued", and only then', str(self.prefetch), key="prefetch")
+        if self.counted_at == "issued" and self.saves != "samples":
+            raise wrong('"trained" unless saves = "samples"', '"issued"', key="counted_at")
+        if self.order_epoch == "first" and self.comes_back != "exact":
+            raise wrong('"own" unless comes_back = "exact"', '"first"', key="order_epoch")
         if self.epoch_edge == "finished" and self.comes_back not in ("exact", "reshuffle"):
             raise wrong('"new" or "old" unless it comes back to its position', '"finished"', key="epoch_edge")
         if self.reshuffle_lasts is not None and self.comes_back != "reshuffle":

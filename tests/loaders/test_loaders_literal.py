@@ -42,6 +42,14 @@ PARTS = [
         for edge in ("old", "finished")
         if edge == "old" or comes_back in ("exact", "reshuffle")
     ),
+    *(
+        Parts("samples", comes_back, epoch_edge=edge, counted_at="issued", prefetch=prefetch)
+        for comes_back in ("exact", "reshuffle", "restart-epoch", "next-epoch", "continue")
+        for edge in ("new", "old")
+        for prefetch in (1, 3)
+    ),
+    *(Parts("samples", "exact", epoch_edge=edge, order_epoch="first") for edge in ("new", "old", "finished")),
+    Parts("samples", "exact", counted_at="issued", prefetch=2, order_epoch="first"),
 ]
 
 
@@ -64,7 +72,7 @@ def history_of(rows):
     return history
 
 
-@settings(max_examples=800, deadline=None, derandomize=True)
+@settings(max_examples=1500, deadline=None, derandomize=True)
 @given(
     st.sampled_from(PARTS),
     st.sampled_from(["shuffle", "shuffle-once", "shard-shuffle", "sequential"]),
@@ -82,6 +90,8 @@ def test_the_model_is_made_of_the_same_batches(parts, kind, size, batch, rows):
         parts.comes_back,
         parts.reshuffle_lasts,
         parts.epoch_edge,
+        parts.prefetch * batch,
+        parts.order_epoch,
     )
     model = train(literal, batch, rows)
     history = history_of(rows)
