@@ -200,9 +200,13 @@ def _fate(planned: int, seen: int) -> str:
 
 
 def _exactness(result: Result) -> str:
-    if result.all_by_identity:
-        return "The counts are exact for the orders of this seed."
-    return (
-        "The counts are a draw from the law of the shuffled orders: too many samples to go through one by one, "
-        "so a sample's own count may differ (`clustersim sample`)."
+    asked = (
+        "asked while the run went on, as it may end it" if result.loader_acts_on_time else "followed over its history"
     )
+    counts = (
+        "exact for the orders of this seed."
+        if result.all_by_identity
+        else "a draw from the law of the shuffled orders: too many samples to go through one by one, so a sample's own count "
+        "may differ (`clustersim sample`)."
+    )
+    return f"The loader was {asked}. The counts are {counts}"

@@ -31,6 +31,8 @@ class Result:
         self.unfinished: list[Unfinished] = []
         self.all_by_identity = True
         """Whether every replication was counted sample by sample."""
+        self.loader_acts_on_time = False
+        """Whether the loader was asked while the clock ran, as it may end the run; else it was followed afterwards."""
         self._samples: Counter[tuple[int, int]] = Counter()
 
     def add(self, run: Run) -> None:
@@ -41,6 +43,7 @@ class Result:
         if history.outcome != "done":
             self.unfinished.append(Unfinished(run.replication, history.outcome, history.reason, history.wall_ns))
         self.all_by_identity &= run.exact == "identity"
+        self.loader_acts_on_time = run.loader.acts_on_time
         planned, seen, samples = (column.tolist() for column in run.account.table)
         self._samples.update(dict(zip(zip(planned, seen, strict=True), samples, strict=True)))
 
