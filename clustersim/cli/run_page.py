@@ -200,13 +200,12 @@ def _fate(planned: int, seen: int) -> str:
 
 
 def _exactness(result: Result) -> str:
-    asked = (
-        "asked while the run went on, as it may end it" if result.loader_acts_on_time else "followed over its history"
-    )
-    counts = (
-        "exact for the orders of this seed."
-        if result.all_by_identity
-        else "a draw from the law of the shuffled orders: too many samples to go through one by one, so a sample's own count "
-        "may differ (`clustersim sample`)."
-    )
-    return f"The loader was {asked}. The counts are {counts}"
+    asked = "asked while the run went on, as it may end it"
+    followed = "followed over its history"
+    counts = "exact for the orders of this seed."
+    if not result.all_by_identity:
+        counts = (
+            "a draw from the law of the shuffled orders: too many samples to go through one by one, so a sample's own "
+            "count may differ (`clustersim sample`)."
+        )
+    return f"The loader was {asked if result.loader_acts_on_time else followed}. The counts are {counts}"
