@@ -77,8 +77,12 @@ class Run:
     def by_identity(self) -> bool:
         """Whether views are counted sample by sample."""
         mode = self.scenario.run.account
-        small = max(self.spaces.size, self.seen_draws.views(), self.planned_draws.views()) <= IDENTITY_MAX
-        return mode == "identity" or (mode == "auto" and small)
+        return mode == "identity" or (mode == "auto" and self._is_small)
+
+    @cached_property
+    def _is_small(self) -> bool:
+        """Whether all views, one by one, are soon gone through and fit into memory."""
+        return max(self.spaces.size, self.seen_draws.views(), self.planned_draws.views()) <= IDENTITY_MAX
 
     @cached_property
     def counts(self) -> Counts:
@@ -181,10 +185,11 @@ class Run:
     def identical_steps(self) -> int:
         """Steps of the lineage whose batch, as a multiset, is the planned one.
 
-        By the samples themselves where views are counted sample by sample; else by positions and orders, which leaves
-        out that two orders may hold the same batch by chance (in a shard order in some 1 / shards of the steps).
+        By the samples themselves where at most `IDENTITY_MAX` views are counted sample by sample; else by positions and
+        orders, which leaves out that two orders may hold the same batch by chance (in a shard order in some 1 / shards
+        of the steps).
         """
-        if self.by_identity:
+        if self.by_identity and self._is_small:
             return same_batches(self.spaces, self.planned_draws, self.seen_draws)
         return self.loader.steps_as_planned(self.reads.kept, self.planned_steps)
 

@@ -4,7 +4,7 @@ import itertools
 
 from hypothesis import strategies as st
 
-from clustersim import load_scenario
+from clustersim import Scenario, load_scenario
 from clustersim.history import History
 from clustersim.training.compile import World
 from clustersim.training.job import State
@@ -124,17 +124,22 @@ def scenarios(draw):
     )
 
 
-def run_checked(world: World) -> History:
+def run_checked(world: World, scenario: Scenario) -> History:
     """Run to the end; after every event each node is in one state, and the job holds what the pool says it holds."""
     pool, job = world.cluster.pool, world.job
     nodes = sum(pool.census().values())
+    takes_a_node = [failure.cause for failure in scenario.failures if getattr(failure, "repair", None) is not None]
+    logged = in_repair = 0
     while not job.over.processed:
         world.env.step()
         census = pool.census()
         assert sum(census.values()) == nodes
         assert census["job"] == job.crew.nodes
         assert census["spare"] == pool.spares()
-        assert census["repair"] == pool.in_repair >= world.cluster.returning
+        for happening in world.cluster.happenings[logged:]:
+            in_repair += -1 if happening.kind == "repair" else happening.cause in takes_a_node
+        logged = len(world.cluster.happenings)
+        assert census["repair"] == in_repair >= world.cluster.returning
         members = job.crew.members()
         assert len(members) == len(set(members)) == job.crew.nodes
         assert all(pool.place(node) == "job" for node in members)

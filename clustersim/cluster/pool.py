@@ -17,7 +17,6 @@ class Pool:
     def __init__(self, job_nodes: int, spares: int) -> None:
         self._place = bytearray([_JOB]) * job_nodes + bytearray([_SPARE]) * spares
         self._spares = list(range(job_nodes, job_nodes + spares))  # a sorted list is a heap
-        self.in_repair = 0
 
     def place(self, node: int) -> Place:
         """Where the node is."""
@@ -29,11 +28,9 @@ class Pool:
             self._spares.remove(node)
             self._spares.sort()
         self._place[node] = _REPAIR
-        self.in_repair += 1
 
     def bring_back(self, node: int) -> None:
         """The repaired node becomes a spare."""
-        self.in_repair -= 1
         self._place[node] = _SPARE
         heappush(self._spares, node)
 

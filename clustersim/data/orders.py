@@ -4,7 +4,7 @@ An order has families: family 0 is the run's own, family k > 0 is what a loader 
 They satisfy what the account asks of coordinate spaces.
 """
 
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,28 +16,6 @@ from clustersim.streams import Hashed
 Ints = NDArray[np.int64]
 
 _KEEP = 64  # epochs whose order of shards is kept
-
-
-class Order(Protocol):
-    """An order of the samples of a corpus; families and epochs count from 0."""
-
-    @property
-    def size(self) -> int:
-        """N, the samples of an epoch."""
-
-    @property
-    def law(self) -> Literal["uniform", "blocks"]:
-        """Independent uniform permutations, or blocks dealt out whole."""
-
-    @property
-    def same_every_epoch(self) -> bool:
-        """Whether all epochs of a family read the samples in one and the same order."""
-
-    def samples(self, family: int, epoch: int, start: int, stop: int) -> Ints:
-        """The samples at the offsets [start, stop) of an epoch, int64[stop - start]."""
-
-    def offset_of(self, family: Ints, epoch: Ints, sample: int) -> Ints:
-        """The offset at which each (family, epoch) reads the sample; int64 of the arrays' shape."""
 
 
 class Shuffle:
@@ -142,6 +120,9 @@ class Sequential:
     def offset_of(self, family: Ints, epoch: Ints, sample: int) -> Ints:
         """The offset at which each (family, epoch) reads the sample; int64 of the arrays' shape."""
         return np.full(np.broadcast(family, epoch).shape, sample, dtype=np.int64)
+
+
+Order = Shuffle | ShuffleOnce | ShardShuffle | Sequential
 
 
 def order_of(

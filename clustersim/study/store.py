@@ -62,6 +62,7 @@ class Store:
         Raises:
             OSError: it cannot be written; nothing of it stays, and those before it do.
         """
+        figures = run.summary()
         frames = {name: getattr(run, name) for name in TABLES}
         frames["summary"] = pd.DataFrame(
             {
@@ -69,10 +70,10 @@ class Store:
                 "outcome": [run.history.outcome],
                 "reason": [run.history.reason],
                 "exact": [run.exact],
-                **{name: [figure] for name, figure in run.summary().items()},
+                **{name: [figure] for name, figure in figures.items()},
             }
         )
-        types = {name: _type_of_figure(figure) for name, figure in run.summary().items()}
+        types = {name: _type_of_figure(figure) for name, figure in figures.items()}
         written: list[Path] = []
         try:
             for name, frame in frames.items():

@@ -24,10 +24,9 @@ class Saving:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a leg stands after some time. `partial` is the time spent in the step in flight, if one is."""
+    """Where a leg stands after some time. `partial` is the time spent in the step in flight, 0 if none is."""
 
     steps: int
-    in_flight: bool
     partial: int
     stalled: int
     durable: int  # saves that are durable
@@ -73,7 +72,7 @@ class LegClock:
         written = elapsed - self.first - self.saving.write
         durable = 0 if written < 0 else written // self.cycle + 1
         kept = 0 if durable == 0 else every + (durable - 1) * self.period
-        return Progress(steps_before + steps, steps < steps_due, partial, stalled, durable, kept)
+        return Progress(steps_before + steps, partial, stalled, durable, kept)
 
     def time_of(self, steps: int) -> int:
         """The time at which the leg completes so many steps (before the stall of a save that falls due then)."""

@@ -16,7 +16,7 @@ from clustersim.training.compile import World
 @settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(scenarios())
 def test_nodes_and_nanoseconds(scenario):
-    history = run_checked(World(scenario, scenario.run.seed, 0, feed_for(scenario)))
+    history = run_checked(World(scenario, scenario.run.seed, 0, feed_for(scenario)), scenario)
     check_history(history)
     buckets = time_buckets(history, scenario.sizes.full_step_ns)
     assert sum(buckets.values()) == history.wall_ns

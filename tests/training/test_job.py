@@ -7,6 +7,8 @@ import pytest
 from worlds import check_history, run_checked
 
 from clustersim import load_scenario, planned_batch, simulate
+from clustersim import run as run_module
+from clustersim.account import same_batches
 from clustersim.history import Refused
 from clustersim.training.compile import World
 
@@ -271,7 +273,7 @@ def test_failures_that_need_no_time_at_all():
     for ages in ("wall", "in_job", "training"):
         scenario = job(failures=[{**wear, "ages": ages}], cluster__spares=2, run={"wall_time": "1 h"})
         for replication in range(5):
-            run_checked(World(scenario, 0, replication))
+            run_checked(World(scenario, 0, replication), scenario)
 
 
 def test_ranks_divide_the_batch_of_their_leg():
@@ -328,8 +330,20 @@ def test_a_loader_that_refuses_ends_the_run_at_that_restart():
             pass
 
     scenario = job(failures=scripted(at_steps=[25, 45], data=[4, 3], detection="7 s"), recovery={"start_up": "60 s"})
-    history = run_checked(World(scenario, 0, 0, Feed()))
+    history = run_checked(World(scenario, 0, 0, Feed()), scenario)
     check_history(history)
     assert (history.outcome, history.reason) == ("refused", "saved by 4 ranks, cannot be restored by 3")
     assert [(leg.start, leg.stop, leg.kept) for leg in history.legs] == [(0, 25, 20), (20, 45, 40)]
     assert history.wall_ns == history.legs[-1].end_ns + 67 * 10**9
+
+
+@pytest.mark.parametrize(("most", "looked_at"), [(1200, True), (1199, False)])
+def test_batches_are_compared_by_their_samples_only_in_small_runs(monkeypatch, most, looked_at):
+    """1,200 views: a run that is told to count by sample holds N integers, not every view."""
+    calls = []
+    monkeypatch.setattr(run_module, "IDENTITY_MAX", most)
+    monkeypatch.setattr(run_module, "same_batches", lambda *reads: calls.append(reads) or same_batches(*reads))
+    changes = {"run__account": "identity", "data__samples": 600, "loader__preset": "epoch"}
+    run = simulate(job(failures=scripted(at_steps=[25]), **changes))
+    assert run.summary()["identical_steps_share"] == 0.2
+    assert bool(calls) == looked_at

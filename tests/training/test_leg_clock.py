@@ -7,7 +7,7 @@ from clustersim.training.leg import LegClock, Saving
 
 
 def played(step, saving, until):
-    """One (steps, in flight, partial, stalled, durable, kept) for each instant 0..until."""
+    """One (steps, partial, stalled, durable, kept) for each instant 0..until."""
     rows = []
     steps = partial = stalled = since_save = stalling = 0
     durable_at = []  # (when, steps held)
@@ -24,8 +24,7 @@ def played(step, saving, until):
                 writing_until, since_save = now + saving.write, 0
         waiting = due and busy and saving.when_busy == "wait"
         durable = [held for when, held in durable_at if when <= now]
-        training = not waiting and stalling == 0
-        rows.append((steps, training, partial, stalled, len(durable), durable[-1] if durable else 0))
+        rows.append((steps, partial, stalled, len(durable), durable[-1] if durable else 0))
         if waiting:
             stalled += 1
         elif stalling:
@@ -50,7 +49,6 @@ def test_progress_at_every_instant(step, saving):
         progress = clock.at(now)
         found = (
             progress.steps,
-            progress.in_flight,
             progress.partial,
             progress.stalled,
             progress.durable,
