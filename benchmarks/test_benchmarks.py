@@ -51,7 +51,7 @@ def test_llama_account(benchmark, loader):
     """The ledger of a run whose corpus is passed three times."""
     run = simulate(load_scenario(LLAMA, {"loader.preset": loader, "data.documents": "5 B"}))
     planned, seen = run.planned_draws, run.seen_draws
-    benchmark(lambda: count(run.order, planned, seen, np.random.default_rng(0)))
+    benchmark(lambda: count(run.spaces, planned, seen, np.random.default_rng(0)))
 
 
 @pytest.mark.parametrize("loader", ["restore", "epoch", "reshuffle"])
