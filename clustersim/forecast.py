@@ -4,12 +4,13 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from clustersim.cluster.compile import law_of
 from clustersim.history import HOUR_NS
 from clustersim.laws import NEVER, Constant, Law
 from clustersim.scenario import Scenario
 from clustersim.scenario.failures import Scripted, Stochastic
 from clustersim.theory import daly, first_order_ettr, young
-from clustersim.training.compile import job_plan, law_of
+from clustersim.training.compile import job_plan
 from clustersim.training.leg import LegClock
 
 _SECOND_NS = 10**9

@@ -1,6 +1,7 @@
 """The cluster in simulated time: failures strike, nodes go to repair and come back, the job is told."""
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import simpy
 
@@ -10,6 +11,15 @@ from clustersim.cluster.failures import Failures, Strike
 from clustersim.cluster.pool import Pool, RepairShop
 from clustersim.history import Happening
 from clustersim.laws import NEVER
+
+
+class Hit(NamedTuple):
+    """What the job hears of a failure: it stops, unless it stands already, and recovers."""
+
+    cause: Cause
+    k: int  # of a scripted cause: its entry
+    lost: tuple[int, ...]  # nodes that the job held and holds no more
+    detection_ns: int  # from now until it is noticed
 
 
 class Cluster:
@@ -37,7 +47,7 @@ class Cluster:
         self.happenings: list[Happening] = []
         self.leg = 0  # the job's current leg, for the log
         self.returning = 0  # nodes in repair that will come back
-        self.on_hit: Callable[[Strike], None] = lambda strike: None
+        self.on_hit: Callable[[Hit], None] = lambda hit: None
         self.on_return: Callable[[], None] = lambda: None
         self._shop = RepairShop(repair_slots)
         self._armed: int | None = None
@@ -71,7 +81,8 @@ class Cluster:
                 Alarm(self._env, down_until, Rank.REPAIR, lambda _: self._repaired(node, cause, down_until))
         self.failures.struck(strike, now, down_until)
         if where == "job":
-            self.on_hit(strike)
+            lost = () if cause.repair is None else (node,)
+            self.on_hit(Hit(cause, k, lost, self.lifetimes.detection(cause, node, k)))
 
     def _repaired(self, node: int, cause: Cause, now: int) -> None:
         self.pool.bring_back(node)

@@ -11,8 +11,7 @@ import simpy
 
 from clustersim.cluster.causes import Cause
 from clustersim.cluster.clock import Alarm, Rank
-from clustersim.cluster.cluster import Cluster
-from clustersim.cluster.failures import Strike
+from clustersim.cluster.cluster import Cluster, Hit
 from clustersim.history import History, Leg, Outcome, Recovery, Refused
 from clustersim.laws import NEVER, draw
 from clustersim.streams import Hashed
@@ -54,7 +53,7 @@ class Job:
         self.crew = Crew(cluster, plan.degree // plan.unit_replicas, plan.unit_nodes)
         self._target = self._degree = plan.degree
         self._script = [(cause, list(enumerate(cause.at_steps))) for cause in causes if cause.at_steps]
-        self.hits: list[Strike] = []
+        self.hits: list[Hit] = []
         self.deciding_at: int | None = None
         self._phase_began = self._phase_end = 0
         self._start_up = self._load = 0
@@ -76,12 +75,13 @@ class Job:
 
     # --- what the cluster tells
 
-    def _hit(self, strike: Strike) -> None:
+    def _hit(self, hit: Hit) -> None:
         """A failure of a node that the job holds, or of the job as a whole."""
-        if strike.cause.repair is not None:
+        if hit.lost:
             self._count_nodes()
-            self.crew.lose(strike.node)
-        self.hits.append(strike)
+            for node in hit.lost:
+                self.crew.lose(node)
+        self.hits.append(hit)
         self._decide_at_this_instant()
 
     def _returned(self) -> None:
@@ -116,11 +116,10 @@ class Job:
         else:
             self._charge_phase()
         self._recovery[5] += 1
-        for cause, _, k in hits:
-            if cause.degrees:
-                self._target = cause.degrees[k]
-        detection = max(self._cluster.lifetimes.detection(*hit) for hit in hits)
-        self._begin_phase(State.DETECTING, detection)
+        for hit in hits:
+            if hit.cause.degrees:
+                self._target = hit.cause.degrees[hit.k]
+        self._begin_phase(State.DETECTING, max(hit.detection_ns for hit in hits))
 
     def _begin_phase(self, state: State, duration: int) -> None:
         self.state = state

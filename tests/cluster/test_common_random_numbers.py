@@ -5,8 +5,8 @@ import pytest
 
 from clustersim import load_scenario, simulate
 from clustersim.cluster.causes import Lifetimes
+from clustersim.cluster.compile import causes_of
 from clustersim.streams import Hashed, generator, mix, mix_array
-from clustersim.training.compile import causes_of
 
 
 def failures(run, until_h=None):

@@ -1,0 +1,65 @@
+"""From a scenario to the cluster's own terms: laws, and the causes of failures."""
+
+from clustersim.cluster.causes import Cause
+from clustersim.laws import NEVER, Constant, Law, Lognormal, Weibull
+from clustersim.scenario import Scenario
+from clustersim.scenario.failures import Scripted, Stochastic
+from clustersim.scenario.laws import DurationOrLaw, Exponential, LifeLaw, LogNormal, LogNormalLife, WeibullLife
+
+
+def law_of(stated: DurationOrLaw) -> Law:
+    """The law of a duration that a scenario states."""
+    if isinstance(stated, int):
+        return Constant(stated)
+    if isinstance(stated, Exponential):
+        return Weibull.of_mean(stated.mean)
+    if isinstance(stated, LogNormal):
+        if stated.median is not None:
+            return Lognormal(stated.median, stated.sigma)
+        assert stated.mean is not None
+        return Lognormal.of_mean(stated.mean, stated.sigma)
+    if stated.scale is not None:
+        return Weibull(stated.shape, stated.scale)
+    assert stated.mean is not None
+    return Weibull.of_mean(stated.mean, stated.shape)
+
+
+def life_of(stated: LifeLaw, per_ns: float) -> Law:
+    """The law of a life whose mean is the inverse of a failure rate; a rate of 0 never fails."""
+    if per_ns == 0:
+        return Constant(NEVER)
+    if isinstance(stated, LogNormalLife):
+        return Lognormal.of_mean(1 / per_ns, stated.sigma)
+    return Weibull.of_mean(1 / per_ns, stated.shape if isinstance(stated, WeibullLife) else 1.0)
+
+
+def causes_of(scenario: Scenario) -> list[Cause]:
+    """The scenario's causes, in its order."""
+    return [_cause(index, failure, scenario) for index, failure in enumerate(scenario.failures)]
+
+
+def _cause(index: int, failure: Stochastic | Scripted, scenario: Scenario) -> Cause:
+    if isinstance(failure, Scripted):
+        return Cause(
+            index=index,
+            name=failure.cause,
+            scope="job",
+            ages="wall",
+            life=None,
+            renews_all=False,
+            detection=law_of(failure.detection),
+            repair=None,
+            at_times_ns=failure.at_times or (),
+            at_steps=failure.at_steps or (),
+            degrees=failure.data or (),
+        )
+    return Cause(
+        index=index,
+        name=failure.cause,
+        scope=failure.scope,
+        ages=failure.ages,
+        life=life_of(failure.law, failure.failures_per_ns(scenario.cluster.gpus_per_node)),
+        renews_all=failure.renews == "all",
+        detection=law_of(failure.detection),
+        repair=None if failure.repair is None else law_of(failure.repair),
+    )
