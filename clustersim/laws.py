@@ -4,6 +4,8 @@ A quantile is monotone in its uniform, so runs that share a stream stay comparab
 """
 
 import math
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Protocol
@@ -114,3 +116,59 @@ class Lognormal:
         if duration_ns <= 0:
             return 0.0
         return _NORMAL.cdf(math.log(duration_ns / self.median_ns) / self.sigma)
+
+
+@dataclass(frozen=True, slots=True)
+class Gamma:
+    """P(T <= t) = P(shape, t / scale), the regularised incomplete gamma function; shape 1 is the exponential law."""
+
+    shape: float
+    scale_ns: float
+
+    @classmethod
+    def of_mean(cls, mean_ns: float, shape: float) -> "Gamma":
+        """The gamma law of a given mean: scale = mean / shape."""
+        return cls(shape, mean_ns / shape)
+
+    @property
+    def mean_ns(self) -> float:
+        """The mean in nanoseconds."""
+        return self.scale_ns * self.shape
+
+    def quantile(self, uniform: float) -> int:
+        """scale times the inverse of the incomplete gamma function."""
+        from scipy.special import gammaincinv
+
+        return whole_ns(self.scale_ns * float(gammaincinv(self.shape, uniform)))
+
+    def cdf(self, duration_ns: float) -> float:
+        """The incomplete gamma function at t / scale."""
+        from scipy.special import gammainc
+
+        return float(gammainc(self.shape, max(duration_ns, 0.0) / self.scale_ns))
+
+
+@dataclass(frozen=True, slots=True)
+class Empirical:
+    """One of some durations that were seen, each as likely as the others; `values_ns` is sorted."""
+
+    values_ns: tuple[int, ...]
+
+    @classmethod
+    def of_mean(cls, mean_ns: float, seen_ns: Sequence[int]) -> "Empirical":
+        """The law of durations in the proportions of `seen_ns` (not all 0), stretched to a given mean."""
+        stretch = mean_ns * len(seen_ns) / math.fsum(seen_ns)
+        return cls(tuple(sorted(whole_ns(value * stretch) for value in seen_ns)))
+
+    @property
+    def mean_ns(self) -> float:
+        """The mean in nanoseconds."""
+        return math.fsum(self.values_ns) / len(self.values_ns)
+
+    def quantile(self, uniform: float) -> int:
+        """The least value that a share `uniform` of the values does not exceed."""
+        return self.values_ns[math.ceil(uniform * len(self.values_ns)) - 1]
+
+    def cdf(self, duration_ns: float) -> float:
+        """The share of the values at or below `duration_ns`."""
+        return bisect_right(self.values_ns, duration_ns) / len(self.values_ns)

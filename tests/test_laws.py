@@ -5,11 +5,18 @@ import math
 import numpy as np
 import pytest
 
-from clustersim.laws import NEVER, Constant, Lognormal, Weibull
+from clustersim.laws import NEVER, Constant, Empirical, Gamma, Lognormal, Weibull
 from clustersim.theory import daly, daly_efficiency, first_order_ettr, young
 
 DAY_NS = 86_400_000_000_000
-LAWS = [Weibull.of_mean(DAY_NS), Weibull.of_mean(DAY_NS, 0.7), Weibull(2.0, DAY_NS), Lognormal(DAY_NS, 0.8)]
+LAWS = [
+    Weibull.of_mean(DAY_NS),
+    Weibull.of_mean(DAY_NS, 0.7),
+    Weibull(2.0, DAY_NS),
+    Lognormal(DAY_NS, 0.8),
+    Gamma.of_mean(DAY_NS, 0.6),
+    Gamma.of_mean(DAY_NS, 3.0),
+]
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -28,9 +35,30 @@ def test_means_are_those_asked_for():
     assert Weibull.of_mean(DAY_NS).quantile(1 - math.exp(-1)) == DAY_NS
 
 
+def test_gamma_of_whole_shape_is_a_sum_of_exponential_stages():
+    """P(T <= t) = 1 - exp(-x) (1 + x + x^2 / 2) for shape 3, x = t / scale; shape 1 is exponential."""
+    law = Gamma.of_mean(3 * DAY_NS, 3.0)
+    for days in (0.1, 1.0, 4.0, 20.0):
+        assert law.cdf(days * DAY_NS) == pytest.approx(1 - math.exp(-days) * (1 + days + days**2 / 2), rel=1e-9)
+    exponential = Weibull.of_mean(DAY_NS)
+    for uniform in (1e-9, 0.3, 1 - 1e-9):
+        ours = Gamma.of_mean(DAY_NS, 1.0).quantile(uniform)
+        assert ours == pytest.approx(exponential.quantile(uniform), rel=1e-12, abs=1)
+
+
+def test_an_empirical_law_gives_what_was_seen_each_as_often():
+    law = Empirical((3, 5, 5, 11))
+    assert [law.quantile(u) for u in (1e-9, 0.25, 0.2501, 0.5, 0.75, 0.7501, 1 - 2.0**-53)] == [3, 3, 5, 5, 5, 11, 11]
+    assert [law.cdf(t) for t in (0, 2.9, 3, 5, 10, 11)] == [0, 0, 0.25, 0.75, 0.75, 1]
+    assert law.mean_ns == 6
+    assert Empirical.of_mean(12, (11, 3, 5, 5)) == Empirical((6, 10, 10, 22))
+
+
 def test_lives_of_centuries_are_never():
     assert Weibull.of_mean(1e30).quantile(0.5) == NEVER
     assert Lognormal(DAY_NS, 10.0).quantile(1 - 2.0**-52) == NEVER
+    assert Gamma.of_mean(1e30, 2.0).quantile(0.5) == NEVER
+    assert Empirical.of_mean(1e30, (1, 2)).quantile(0.5) == NEVER
     assert Constant(NEVER).cdf(NEVER - 1) == 0
 
 

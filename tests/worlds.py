@@ -16,6 +16,8 @@ _LAW = st.sampled_from(
         {"type": "weibull", "shape": 0.6},
         {"type": "weibull", "shape": 3},
         {"type": "lognormal", "sigma": 1},
+        {"type": "gamma", "shape": 0.4},
+        {"type": "empirical", "durations": ["1 s", "5 min", "3 h"]},
     ]
 )
 _REPAIR = st.sampled_from(
@@ -25,6 +27,7 @@ _REPAIR = st.sampled_from(
         "30 min",
         {"type": "exponential", "mean": "1 h"},
         {"type": "lognormal", "median": "20 min", "sigma": 1.5},
+        {"type": "empirical", "durations": ["0 s", "13 s", "2 h"]},
     ]
 )
 

@@ -1,10 +1,22 @@
 """From a scenario to the cluster's own terms: laws, and the causes of failures."""
 
+from clustersim import laws
 from clustersim.cluster.causes import Cause
-from clustersim.laws import NEVER, Constant, Law, Lognormal, Weibull
+from clustersim.laws import NEVER, Constant, Law
 from clustersim.scenario import Scenario
 from clustersim.scenario.failures import Scripted, Stochastic
-from clustersim.scenario.laws import DurationOrLaw, Exponential, LifeLaw, LogNormal, LogNormalLife, WeibullLife
+from clustersim.scenario.laws import (
+    DurationOrLaw,
+    Empirical,
+    EmpiricalLife,
+    Exponential,
+    Gamma,
+    GammaLife,
+    LifeLaw,
+    LogNormal,
+    LogNormalLife,
+    WeibullLife,
+)
 
 
 def law_of(stated: DurationOrLaw) -> Law:
@@ -12,16 +24,20 @@ def law_of(stated: DurationOrLaw) -> Law:
     if isinstance(stated, int):
         return Constant(stated)
     if isinstance(stated, Exponential):
-        return Weibull.of_mean(stated.mean)
+        return laws.Weibull.of_mean(stated.mean)
+    if isinstance(stated, Gamma):
+        return laws.Gamma.of_mean(stated.mean, stated.shape)
+    if isinstance(stated, Empirical):
+        return laws.Empirical(tuple(sorted(stated.durations)))
     if isinstance(stated, LogNormal):
         if stated.median is not None:
-            return Lognormal(stated.median, stated.sigma)
+            return laws.Lognormal(stated.median, stated.sigma)
         assert stated.mean is not None
-        return Lognormal.of_mean(stated.mean, stated.sigma)
+        return laws.Lognormal.of_mean(stated.mean, stated.sigma)
     if stated.scale is not None:
-        return Weibull(stated.shape, stated.scale)
+        return laws.Weibull(stated.shape, stated.scale)
     assert stated.mean is not None
-    return Weibull.of_mean(stated.mean, stated.shape)
+    return laws.Weibull.of_mean(stated.mean, stated.shape)
 
 
 def life_of(stated: LifeLaw, per_ns: float) -> Law:
@@ -29,8 +45,12 @@ def life_of(stated: LifeLaw, per_ns: float) -> Law:
     if per_ns == 0:
         return Constant(NEVER)
     if isinstance(stated, LogNormalLife):
-        return Lognormal.of_mean(1 / per_ns, stated.sigma)
-    return Weibull.of_mean(1 / per_ns, stated.shape if isinstance(stated, WeibullLife) else 1.0)
+        return laws.Lognormal.of_mean(1 / per_ns, stated.sigma)
+    if isinstance(stated, GammaLife):
+        return laws.Gamma.of_mean(1 / per_ns, stated.shape)
+    if isinstance(stated, EmpiricalLife):
+        return laws.Empirical.of_mean(1 / per_ns, stated.durations)
+    return laws.Weibull.of_mean(1 / per_ns, stated.shape if isinstance(stated, WeibullLife) else 1.0)
 
 
 def causes_of(scenario: Scenario) -> list[Cause]:

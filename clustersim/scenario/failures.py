@@ -1,12 +1,13 @@
 """What breaks: causes that strike at random, and failures at stated steps or times."""
 
+import math
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Discriminator, Tag, model_validator
 
 from clustersim.scenario.errors import wrong
-from clustersim.scenario.laws import DurationOrLaw, ExponentialLife, LifeLaw, RepairLaw
+from clustersim.scenario.laws import DurationOrLaw, EmpiricalLife, ExponentialLife, LifeLaw, RepairLaw
 from clustersim.scenario.part import Part
 from clustersim.scenario.rates import FailureRate
 from clustersim.scenario.units import Count, Duration, Name, Number, PositiveCount, PositiveDuration
@@ -26,7 +27,10 @@ class Stochastic(Part):
     rate: FailureRate | None = None
     """Instead of a count: "6.5 per 1000 node-days", "2 per GPU-year", or "3 per day" for scope = "job"."""
     law: LifeLaw = ExponentialLife(type="exponential")
-    """The law of the time between failures of one node (or of the job); its mean is the inverse of the rate."""
+    """The law of the time between failures of one node (or of the job); its mean is the inverse of the rate.
+
+    An empirical law may stand without a rate.
+    """
     scope: Literal["node", "job"] = "node"
     """A node fails, or the job stops without losing a node."""
     ages: Literal["wall", "in_job", "training"] = "wall"
@@ -55,6 +59,8 @@ class Stochastic(Part):
 
     def _check_count(self) -> None:
         if self.count is None:
+            if isinstance(self.law, EmpiricalLife) and self.over is None and self.on_nodes is None:
+                return
             raise wrong('count, over and on_nodes, or a rate such as "6.5 per 1000 node-days"', "neither", key="rate")
         if self.over is None:
             raise wrong('a period such as "54 d" beside count', "nothing", key="over")
@@ -67,8 +73,9 @@ class Stochastic(Part):
         """Failures a nanosecond of one node (scope = "node") or of the job (scope = "job"); may be 0."""
         if self.rate is not None:
             return self.rate.per_ns * (gpus_per_node if self.rate.of == "GPU" else 1)
-        # `_check` left no other case.
-        assert self.count is not None
+        if self.count is None:
+            assert isinstance(self.law, EmpiricalLife)  # `_check` left no other case
+            return len(self.law.durations) / math.fsum(self.law.durations)
         assert self.over is not None
         return self.count / (self.over * (self.on_nodes or 1))
 

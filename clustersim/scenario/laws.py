@@ -1,7 +1,7 @@
 """Laws of duration, as a scenario states them.
 
 A repair or a phase of recovery is a duration or a law with its own location. The law of a component's life has no
-location: its mean is the inverse of the failure rate.
+location: its mean is the inverse of the failure rate. Only an empirical life may do without a rate: it has its own.
 """
 
 from collections.abc import Mapping
@@ -77,6 +77,35 @@ class LogNormal(Part):
         return self
 
 
+class Gamma(Part):
+    """A gamma duration: the sum of `shape` exponential stages."""
+
+    type: Literal["gamma"]
+    shape: PositiveNumber
+    """Below 1 it scatters more than an exponential duration, above 1 less. From 0.05 to 100."""
+    mean: PositiveDuration
+    """Its mean."""
+
+    @model_validator(mode="after")
+    def _check(self) -> "Gamma":
+        _check_shape(self.shape)
+        return self
+
+
+class Empirical(Part):
+    """One of some durations that were seen, each as likely as the others."""
+
+    type: Literal["empirical"]
+    durations: tuple[Duration, ...]
+    """What was seen, in any order."""
+
+    @model_validator(mode="after")
+    def _check(self) -> "Empirical":
+        if not self.durations:
+            raise wrong("at least one duration", "an empty list", key="durations")
+        return self
+
+
 class ExponentialLife(Part):
     """A component that does not age."""
 
@@ -109,6 +138,33 @@ class LogNormalLife(Part):
         return self
 
 
+class GammaLife(Part):
+    """A component whose life is the sum of `shape` exponential stages."""
+
+    type: Literal["gamma"]
+    shape: PositiveNumber
+    """Below 1 young components fail most, above 1 old ones do. From 0.05 to 100."""
+
+    @model_validator(mode="after")
+    def _check(self) -> "GammaLife":
+        _check_shape(self.shape)
+        return self
+
+
+class EmpiricalLife(Part):
+    """A component whose life is one of some that were seen, each as likely as the others."""
+
+    type: Literal["empirical"]
+    durations: tuple[PositiveDuration, ...]
+    """The lives that were seen, in any order; beside a rate they are stretched to its mean."""
+
+    @model_validator(mode="after")
+    def _check(self) -> "EmpiricalLife":
+        if not self.durations:
+            raise wrong("at least one duration", "an empty list", key="durations")
+        return self
+
+
 def _tag(value: object) -> str:
     """The kind of law in angle brackets, by which errors tell it from the keys that a user wrote."""
     if isinstance(value, Mapping):
@@ -116,24 +172,30 @@ def _tag(value: object) -> str:
     return f"<{value.type}>" if isinstance(value, BaseModel) and hasattr(value, "type") else "<duration>"
 
 
-DurationLaw = Exponential | Weibull | LogNormal
+DurationLaw = Exponential | Weibull | LogNormal | Gamma | Empirical
 DurationOrLaw = Annotated[
     Annotated[Duration, Tag("<duration>")]
     | Annotated[Exponential, Tag("<exponential>")]
     | Annotated[Weibull, Tag("<weibull>")]
-    | Annotated[LogNormal, Tag("<lognormal>")],
+    | Annotated[LogNormal, Tag("<lognormal>")]
+    | Annotated[Gamma, Tag("<gamma>")]
+    | Annotated[Empirical, Tag("<empirical>")],
     Discriminator(_tag),
 ]
 RepairLaw = Annotated[
     Annotated[DurationOrNever, Tag("<duration>")]
     | Annotated[Exponential, Tag("<exponential>")]
     | Annotated[Weibull, Tag("<weibull>")]
-    | Annotated[LogNormal, Tag("<lognormal>")],
+    | Annotated[LogNormal, Tag("<lognormal>")]
+    | Annotated[Gamma, Tag("<gamma>")]
+    | Annotated[Empirical, Tag("<empirical>")],
     Discriminator(_tag),
 ]
 LifeLaw = Annotated[
     Annotated[ExponentialLife, Tag("<exponential>")]
     | Annotated[WeibullLife, Tag("<weibull>")]
-    | Annotated[LogNormalLife, Tag("<lognormal>")],
+    | Annotated[LogNormalLife, Tag("<lognormal>")]
+    | Annotated[GammaLife, Tag("<gamma>")]
+    | Annotated[EmpiricalLife, Tag("<empirical>")],
     Discriminator(_tag),
 ]

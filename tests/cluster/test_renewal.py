@@ -13,6 +13,10 @@ LAWS = [
     ({"type": "weibull", "shape": 0.7}, 865.0),
     ({"type": "weibull", "shape": 2.0}, 70.75),
     ({"type": "lognormal", "sigma": 1.0}, 305.9),
+    # Two exponential stages of rate r: r t / 2 - 1/4 + exp(-2 r t) / 4 renewals by t, here with r t = 54 / 128.
+    ({"type": "gamma", "shape": 2.0}, 2048 * (54 / 256 - 0.25 + 0.25 * math.exp(-54 / 64))),
+    # Stretched to a mean of 256 the short life is 26.9 days: half the nodes fail then, half of them again at 53.8 days.
+    ({"type": "empirical", "durations": ["27 d", "487 d"]}, 2048 * (1 / 2 + 1 / 4)),
 ]
 
 

@@ -152,15 +152,37 @@ WRONG = [
     (
         "failures.0.repair.type=weibul",
         'failures.0.repair.type: expected one of "exponential", "weibull", "lognormal", '
-        'found "weibul"; did you mean "weibull"?',
+        '"gamma", "empirical", found "weibul"; did you mean "weibull"?',
     ),
     (
         "failures.0.repair={}",
-        'failures.0.repair.type: expected one of "exponential", "weibull", "lognormal", found nothing',
+        'failures.0.repair.type: expected one of "exponential", "weibull", "lognormal", '
+        '"gamma", "empirical", found nothing',
     ),
     (
-        "failures.0.law.type=gamma",
-        'failures.0.law.type: expected one of "exponential", "weibull", "lognormal", found "gamma"',
+        "failures.0.law.type=gama",
+        'failures.0.law.type: expected one of "exponential", "weibull", "lognormal", '
+        '"gamma", "empirical", found "gama"; did you mean "gamma"?',
+    ),
+    (
+        'failures.0.law={type="gamma", shape=101}',
+        "failures.0.law.shape: expected a number from 0.05 to 100.0, found 101.0",
+    ),
+    (
+        'failures.0.law={type="empirical", durations=[]}',
+        "failures.0.law.durations: expected at least one duration, found an empty list",
+    ),
+    (
+        'failures.0.law={type="empirical", durations=["3 d", 4]}',
+        f"failures.0.law.durations.1: {DURATION}, found 4 (a number without unit)",
+    ),
+    (
+        'failures.0.repair={type="gamma", shape=2}',
+        f"failures.0.repair.mean: {REQUIRED}",
+    ),
+    (
+        'failures.0.repair={type="empirical", durations=[]}',
+        "failures.0.repair.durations: expected at least one duration, found an empty list",
     ),
     ("failures.0.law=weibull", 'failures.0.law: expected a table such as { type = "exponential" }, found "weibull"'),
     ('failures.0.law={type="weibull", shape=0}', "failures.0.law.shape: expected a number greater than 0, found 0"),

@@ -134,6 +134,18 @@ def test_laws_are_read_as_their_kind(document):
     assert (load.median, load.mean, load.sigma) == (60 * 10**9, None, 1.0)
 
 
+def test_an_empirical_life_has_a_rate_of_its_own(document):
+    law = {"type": "empirical", "durations": ["10 d", "30 d"]}
+    document["failures"] = [{"cause": "wear", "law": law}]
+    days = 86_400 * 10**9
+    assert load_scenario(document).failures[0].failures_per_ns(8) * days == pytest.approx(1 / 20)
+    document["failures"][0]["rate"] = "1 per 5 node-days"
+    assert load_scenario(document).failures[0].failures_per_ns(8) * days == pytest.approx(1 / 5)
+    document["failures"][0] = {"cause": "wear", "law": law, "over": "3 d"}
+    with pytest.raises(ScenarioError, match=r"^scenario: failures\.0\.rate: expected count, over and on_nodes, or"):
+        load_scenario(document)
+
+
 def test_defaults_are_those_that_the_documentation_says():
     least = tomllib.loads(
         """
