@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from clustersim.account.draws import Draws, Ints
+from clustersim.account.draws import Draws, Ints, offsets_of
 from clustersim.account.spaces import Spaces
 from clustersim.account.sweep import both_sides
 
@@ -22,7 +22,14 @@ class Cuts(NamedTuple):
     epoch: Ints  # int64[reads]
     start: Ints  # int64[reads]
     stop: Ints  # int64[reads]
+    modulus: Ints  # int64[reads], and so are low and high: which of the offsets are read, as in Draws
+    low: Ints
+    high: Ints
     is_planned: npt.NDArray[np.bool_]  # [reads]
+
+    def offsets(self, read: int) -> Ints:
+        """The offsets of one read, int64[reads]."""
+        return offsets_of(*(int(column[read]) for column in (self.start, self.stop, self.modulus, self.low, self.high)))
 
 
 def cut_reads(spaces: Spaces, planned: Draws, seen: Draws, steps: Ints) -> Cuts:
@@ -42,7 +49,7 @@ def cut_reads(spaces: Spaces, planned: Draws, seen: Draws, steps: Ints) -> Cuts:
     if (np.diff(steps) < 0).any():
         raise ValueError("the steps of the cuts must not fall")
     length = draws.epochs * (draws.stop - draws.start)
-    last_step = draws.step + (draws.lead + length - 1) // draws.per_step
+    last_step = draws.step + draws.every * ((draws.lead + length - 1) // draws.per_step)
     low = np.searchsorted(steps, draws.step, side="right")  # the first cut with some of the row before it
     high = np.searchsorted(steps, last_step, side="right")  # the first cut with all of it before it
     if (high == len(steps)).any():
@@ -52,7 +59,8 @@ def cut_reads(spaces: Spaces, planned: Draws, seen: Draws, steps: Ints) -> Cuts:
     row = np.repeat(np.arange(len(draws)), parts)
     nth = np.arange(len(row)) - np.repeat(np.cumsum(parts) - parts, parts)
     cut = low[row] + nth
-    read = np.minimum((steps[cut] - draws.step[row]) * draws.per_step[row] - draws.lead[row], length[row])
+    turns = -(-(steps[cut] - draws.step[row]) // draws.every[row])  # in which the row's readers read before the cut
+    read = np.minimum(turns * draws.per_step[row] - draws.lead[row], length[row])
     before = np.where(nth == 0, 0, np.concatenate(([0], read))[: len(read)])
     some = read > before
     row, cut = row[some], cut[some]
@@ -67,7 +75,7 @@ def cut_reads(spaces: Spaces, planned: Draws, seen: Draws, steps: Ints) -> Cuts:
         (cut[tail], row[tail], last[tail], np.zeros(tail.sum(), np.int64), (end - last * size)[tail]),
     ]
     piece_cut, piece_row, later, start, stop = (np.concatenate(column) for column in zip(*pieces, strict=True))
-    whole = (start == 0) & (stop == size)
+    whole = (start == 0) & (stop == size) & (draws.modulus[piece_row] == 1)
     evens = np.zeros((2, len(steps)), np.int64)
     np.add.at(evens, (is_planned[row].astype(np.int64), cut), even)
     np.add.at(evens, (is_planned[piece_row[whole]].astype(np.int64), piece_cut[whole]), 1)
@@ -77,5 +85,6 @@ def cut_reads(spaces: Spaces, planned: Draws, seen: Draws, steps: Ints) -> Cuts:
     if spaces.same_every_epoch:
         epoch = np.zeros_like(epoch)
     order = np.lexsort((start, epoch, family, piece_cut))
-    columns = (piece_cut, family, epoch, start, stop, is_planned[piece_row])
+    residues = (draws.modulus[piece_row], draws.low[piece_row], draws.high[piece_row])
+    columns = (piece_cut, family, epoch, start, stop, *residues, is_planned[piece_row])
     return Cuts(evens[1], evens[0], *(column[order] for column in columns))

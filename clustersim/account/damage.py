@@ -79,7 +79,7 @@ def damage_identity(spaces: Spaces, planned: Draws, seen: Draws, steps: Ints) ->
             extra_now = int(np.maximum(surplus, 0).sum())
         for read in reads:
             family, epoch = int(cuts.family[read]), int(cuts.epoch[read])
-            samples = spaces.samples(family, epoch, int(cuts.start[read]), int(cuts.stop[read]))
+            samples = spaces.samples_at(family, epoch, cuts.offsets(read))
             before = surplus[samples]
             if cuts.is_planned[read]:
                 extra_now -= int(np.count_nonzero(before > 0))

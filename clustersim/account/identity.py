@@ -9,7 +9,7 @@ import numpy as np
 from clustersim.account.draws import Draws, Ints
 from clustersim.account.ledger import Ledger
 from clustersim.account.spaces import Spaces, in_blocks
-from clustersim.account.sweep import sweep
+from clustersim.account.sweep import check
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +41,11 @@ def expand(spaces: Spaces, draws: Draws) -> tuple[Ints, Ints]:
     """
     steps, samples = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for row in range(len(draws)):
-        start, stop = int(draws.start[row]), int(draws.stop[row])
+        offsets = draws.offsets(row)
         for later in range(int(draws.epochs[row])):
-            samples.append(spaces.samples(int(draws.family[row]), int(draws.epoch[row]) + later, start, stop))
-            into = int(draws.lead[row]) + later * spaces.size + np.arange(stop - start)
-            steps.append(draws.step[row] + into // draws.per_step[row])
+            samples.append(spaces.samples_at(int(draws.family[row]), int(draws.epoch[row]) + later, offsets))
+            into = int(draws.lead[row]) + later * spaces.size + offsets - draws.start[row]
+            steps.append(draws.step[row] + draws.every[row] * (into // draws.per_step[row]))
     return np.concatenate(steps), np.concatenate(samples)
 
 
@@ -70,7 +70,7 @@ def same_batches(spaces: Spaces, planned: Draws, seen: Draws) -> int:
 
 
 def count_identity(spaces: Spaces, planned: Draws, seen: Draws) -> Counts:
-    """Expand the reads to a count per sample, at a cost of N for each unevenly read epoch.
+    """Expand the reads to a count per sample, at a cost of the views in epochs that are not read whole.
 
     Args:
         spaces: the orders that were read.
@@ -80,17 +80,14 @@ def count_identity(spaces: Spaces, planned: Draws, seen: Draws) -> Counts:
     Raises:
         ValueError: a read leaves [0, N), or a row of several epochs does not read them whole.
     """
-    pieces = sweep(spaces, planned, seen)
-    counts_planned, counts_seen = np.full(spaces.size, pieces.planned), np.full(spaces.size, pieces.seen)
-    space = np.repeat(np.arange(len(pieces.family)), np.diff(pieces.bounds))
-    for piece in np.flatnonzero((pieces.piece_planned != 0) | (pieces.piece_seen != 0)).tolist():
-        samples = spaces.samples(
-            int(pieces.family[space[piece]]),
-            int(pieces.epoch[space[piece]]),
-            int(pieces.start[piece]),
-            int(pieces.stop[piece]),
-        )
-        counts_planned[samples] += pieces.piece_planned[piece]
-        counts_seen[samples] += pieces.piece_seen[piece]
+    counts = []
+    for draws in (planned, seen):
+        check(spaces.size, draws)
+        whole = (draws.start == 0) & (draws.stop == spaces.size) & (draws.modulus == 1)
+        views = np.full(spaces.size, sum(draws.epochs[whole].tolist()))
+        for row in np.flatnonzero(~whole).tolist():
+            samples = spaces.samples_at(int(draws.family[row]), int(draws.epoch[row]), draws.offsets(row))
+            views[samples] += 1
+        counts.append(views)
     cell_starts = spaces.block_starts if in_blocks(spaces) else np.array([0, spaces.size])
-    return Counts(counts_planned, counts_seen, cell_starts)
+    return Counts(counts[0], counts[1], cell_starts)

@@ -30,8 +30,8 @@ class Spaces(Protocol):
         """Whether all epochs of a family read the samples in one and the same order."""
         ...
 
-    def samples(self, family: int, epoch: int, start: int, stop: int) -> Ints:
-        """The samples at the offsets [start, stop), int64[stop − start]."""
+    def samples_at(self, family: int, epoch: int, offsets: Ints) -> Ints:
+        """The samples at some offsets, int64 of their shape."""
         ...
 
     def offset_of(self, family: Ints, epoch: Ints, sample: int) -> Ints:

@@ -35,7 +35,9 @@ def story(spaces: Spaces, draws: Draws, sample: int, limit: int = 10_000) -> Sto
         raise ValueError(f"no sample {sample}: they are numbered 0 to {spaces.size - 1}")
     offset = spaces.offset_of(draws.family, draws.epoch, sample)
     # A row of several epochs reads each whole, so the sample is in all of them or, in a row of one, perhaps in none.
-    reads = np.where((draws.start <= offset) & (offset < draws.stop), draws.epochs, 0)
+    residue = offset % draws.modulus
+    inside = (draws.start <= offset) & (offset < draws.stop) & (draws.low <= residue) & (residue < draws.high)
+    reads = np.where(inside, draws.epochs, 0)
     total = sum(reads.tolist())
     if total > limit:
         raise ValueError(f"sample {sample} is read {total} times, more than the limit of {limit}")
@@ -44,4 +46,4 @@ def story(spaces: Spaces, draws: Draws, sample: int, limit: int = 10_000) -> Sto
     epoch = draws.epoch[row] + later
     offset = spaces.offset_of(draws.family[row], epoch, sample)
     into = draws.lead[row] + later * spaces.size + offset - draws.start[row]
-    return Story(row, epoch, offset, draws.step[row] + into // draws.per_step[row])
+    return Story(row, epoch, offset, draws.step[row] + draws.every[row] * (into // draws.per_step[row]))

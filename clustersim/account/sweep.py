@@ -105,11 +105,20 @@ def both_sides(size: int, planned: Draws, seen: Draws) -> tuple[Draws, npt.NDArr
         ValueError: a read leaves [0, N), or a row of several epochs does not read them whole.
     """
     draws = Draws.concat((planned, seen))
+    check(size, draws)
+    return draws, np.arange(len(draws)) < len(planned)
+
+
+def check(size: int, draws: Draws) -> None:
+    """Refuse reads that an order of `size` samples does not have.
+
+    Raises:
+        ValueError: a read leaves [0, N), or a row of several epochs does not read them whole.
+    """
     if (draws.stop > size).any():
         raise ValueError(f"a read stops at offset {int(draws.stop.max())}, and an epoch has {size} samples")
     if ((draws.epochs > 1) & ((draws.start > 0) | (draws.stop < size))).any():
         raise ValueError("a row of several epochs must read them whole")
-    return draws, np.arange(len(draws)) < len(planned)
 
 
 def number_spaces(draws: Draws) -> tuple[Ints, Ints, Ints]:

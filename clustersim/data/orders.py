@@ -29,10 +29,10 @@ class Shuffle:
         self._permutation = permutation(corpus.samples)
         self._keys = Hashed(seed, replication, "order")
 
-    def samples(self, family: int, epoch: int, start: int, stop: int) -> Ints:
-        """The samples at the offsets [start, stop) of an epoch, int64[stop - start]."""
+    def samples_at(self, family: int, epoch: int, offsets: Ints) -> Ints:
+        """The samples at some offsets of an epoch, int64 of their shape."""
         keys = self._keys.words(np.array([family]), np.array([epoch]))
-        return self._permutation.forward(np.arange(start, stop, dtype=np.int64), keys)
+        return self._permutation.forward(offsets, keys)
 
     def offset_of(self, family: Ints, epoch: Ints, sample: int) -> Ints:
         """The offset at which each (family, epoch) reads the sample; int64 of the arrays' shape."""
@@ -44,9 +44,9 @@ class ShuffleOnce(Shuffle):
 
     same_every_epoch = True
 
-    def samples(self, family: int, epoch: int, start: int, stop: int) -> Ints:
-        """The samples at the offsets [start, stop) of an epoch, int64[stop - start]."""
-        return super().samples(family, 0, start, stop)
+    def samples_at(self, family: int, epoch: int, offsets: Ints) -> Ints:
+        """The samples at some offsets of an epoch, int64 of their shape."""
+        return super().samples_at(family, 0, offsets)
 
     def offset_of(self, family: Ints, epoch: Ints, sample: int) -> Ints:
         """The offset at which each (family, epoch) reads the sample; int64 of the arrays' shape."""
@@ -70,6 +70,10 @@ class ShardShuffle:
         key = self._keys.words(np.array([family]), np.array([epoch])).item()
         return np.random.Generator(np.random.Philox(key=key)).permutation(len(self.block_starts) - 1)
 
+    def block_begins(self, family: int, epoch: int) -> Ints:
+        """The offset at which each shard begins in the order of the epoch, and N: int64[K + 1]."""
+        return self._begins(family, epoch)[1]
+
     def _begins(self, family: int, epoch: int) -> tuple[Ints, Ints]:
         """The epoch's shards in reading order, and the offset at which each of them begins (and N): [K], [K + 1]."""
         if (family, epoch) not in self._kept:
@@ -80,10 +84,9 @@ class ShardShuffle:
             self._kept[family, epoch] = order, np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
         return self._kept[family, epoch]
 
-    def samples(self, family: int, epoch: int, start: int, stop: int) -> Ints:
-        """The samples at the offsets [start, stop) of an epoch, int64[stop - start]."""
+    def samples_at(self, family: int, epoch: int, offsets: Ints) -> Ints:
+        """The samples at some offsets of an epoch, int64 of their shape."""
         order, begins = self._begins(family, epoch)
-        offsets = np.arange(start, stop, dtype=np.int64)
         turn = np.searchsorted(begins, offsets, side="right") - 1
         return self.block_starts[order[turn]] + offsets - begins[turn]
 
@@ -113,9 +116,13 @@ class Sequential:
         """The shards in the order in which the epoch reads them, int64[K]."""
         return np.arange(len(self.block_starts) - 1, dtype=np.int64)
 
-    def samples(self, family: int, epoch: int, start: int, stop: int) -> Ints:
-        """The samples at the offsets [start, stop) of an epoch, int64[stop - start]."""
-        return np.arange(start, stop, dtype=np.int64)
+    def block_begins(self, family: int, epoch: int) -> Ints:
+        """The offset at which each shard begins in the order of the epoch, and N: int64[K + 1]."""
+        return self.block_starts
+
+    def samples_at(self, family: int, epoch: int, offsets: Ints) -> Ints:
+        """The samples at some offsets of an epoch, int64 of their shape."""
+        return offsets
 
     def offset_of(self, family: Ints, epoch: Ints, sample: int) -> Ints:
         """The offset at which each (family, epoch) reads the sample; int64 of the arrays' shape."""

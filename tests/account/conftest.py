@@ -24,8 +24,8 @@ class UniformSpaces:
     def order(self, family, epoch):
         return np.random.default_rng((self.seed, family, epoch)).permutation(self.size)
 
-    def samples(self, family, epoch, start, stop):
-        return self.order(family, epoch)[start:stop]
+    def samples_at(self, family, epoch, offsets):
+        return self.order(family, epoch)[offsets]
 
     def offset_of(self, family, epoch, sample):
         pairs = zip(family.tolist(), epoch.tolist(), strict=True)

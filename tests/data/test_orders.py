@@ -19,10 +19,10 @@ KINDS = ["shuffle", "shuffle-once", "shard-shuffle", "sequential"]
 @given(st.sampled_from(KINDS), st.integers(1, 9000), st.integers(1, 40), st.integers(0, 10**9), st.integers(0, 3))
 def test_an_epoch_reads_every_sample_once_and_knows_where(kind, size, shards, epoch, family):
     order = order_of(kind, Corpus(size, min(shards, size)), seed=1, replication=2)
-    samples = order.samples(family, epoch, 0, size)
+    samples = order.samples_at(family, epoch, np.arange(size))
     np.testing.assert_array_equal(np.sort(samples), np.arange(size))
     for offset in {0, size // 2, size - 1}:
-        assert order.samples(family, epoch, offset, offset + 1)[0] == samples[offset]
+        assert order.samples_at(family, epoch, np.arange(offset, offset + 1))[0] == samples[offset]
         found = order.offset_of(np.array([family]), np.array([epoch]), int(samples[offset]))
         assert found.tolist() == [offset]
 
@@ -42,15 +42,18 @@ def test_epochs_and_families_differ_for_shuffles_only():
     corpus = Corpus(1000, 20)
     for kind in KINDS:
         order = order_of(kind, corpus, 0, 0)
-        epochs = [tuple(order.samples(family, epoch, 0, 1000)) for family, epoch in ((0, 0), (0, 1), (1, 0), (1, 1))]
+        epochs = [
+            tuple(order.samples_at(family, epoch, np.arange(1000)))
+            for family, epoch in ((0, 0), (0, 1), (1, 0), (1, 1))
+        ]
         assert len(set(epochs)) == {"sequential": 1, "shuffle-once": 2}.get(kind, 4)
         assert order.same_every_epoch == (epochs[0] == epochs[1])
-        assert tuple(order_of(kind, corpus, 0, 0).samples(0, 1, 0, 1000)) == epochs[1]
+        assert tuple(order_of(kind, corpus, 0, 0).samples_at(0, 1, np.arange(1000))) == epochs[1]
 
 
 def test_a_shard_is_read_from_end_to_end():
     corpus = Corpus(1003, 10)
-    samples = order_of("shard-shuffle", corpus, 0, 0).samples(0, 3, 0, 1003)
+    samples = order_of("shard-shuffle", corpus, 0, 0).samples_at(0, 3, np.arange(1003))
     breaks = np.flatnonzero(np.diff(samples) != 1) + 1
     runs = np.split(samples, breaks)
     assert sorted(len(run) for run in runs if len(run) <= 101)[:1] >= [100]

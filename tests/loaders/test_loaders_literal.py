@@ -85,7 +85,7 @@ def test_the_model_is_made_of_the_same_batches(parts, kind, size, batch, rows):
     order = order_of(kind, Corpus(size, min(size, 5)), 0, 0)
     loader = SequenceLoader(order, batch, parts)
     literal = LiteralLoader(
-        lambda family, epoch: order.samples(family, epoch, 0, size).tolist(),
+        lambda family, epoch: order.samples_at(family, epoch, np.arange(size)).tolist(),
         parts.saves,
         parts.comes_back,
         parts.reshuffle_lasts,
