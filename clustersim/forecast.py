@@ -74,6 +74,8 @@ class Forecast:
 
     save_s: float
     """Training stands still this long at each save."""
+    write_s: float
+    """After it, until a save is durable."""
     restart_s: float
     """Mean detection, start-up and load."""
     interval_steps: int
@@ -91,7 +93,8 @@ def forecast(scenario: Scenario) -> Forecast:
     """The forecast of a scenario."""
     sizes = scenario.sizes
     step_ns = sizes.full_step_ns
-    clock = LegClock(step_ns, job_plan(scenario).saving(step_ns))
+    plan = job_plan(scenario)
+    clock = LegClock(step_ns, plan.saving(sizes.data))
     causes = tuple(_cause(scenario, failure) for failure in scenario.failures if isinstance(failure, Stochastic))
     mean_ns = 1 / sizes.failures_per_ns if sizes.failures_per_ns else None
     nodes_down, lost_per_ns = _nodes_down(scenario), _nodes_lost_per_ns(scenario)
@@ -99,7 +102,7 @@ def forecast(scenario: Scenario) -> Forecast:
     run_ns = clock.time_of(steps) if sizes.wall_ns is None else sizes.wall_ns
     nodes_lost = lost_per_ns * run_ns
     short = _more_than(scenario.cluster.spares, nodes_down + nodes_lost)
-    restart_ns = _restart_ns(scenario, causes)
+    restart_ns = _detection_ns(causes) + plan.start_up.mean_ns + plan.load(sizes.data).mean_ns
     interval_ns, save_ns = clock.saving.every * step_ns, scenario.checkpoint.stall
     return Forecast(
         gpus=sizes.gpus,
@@ -127,6 +130,7 @@ def forecast(scenario: Scenario) -> Forecast:
         spares=scenario.cluster.spares,
         spare_shortfall=short,
         save_s=save_ns / _SECOND_NS,
+        write_s=clock.saving.write / _SECOND_NS,
         restart_s=restart_ns / _SECOND_NS,
         interval_steps=clock.saving.every,
         interval_s=interval_ns / _SECOND_NS,
@@ -175,12 +179,11 @@ def _takers(scenario: Scenario) -> list[tuple[float, Law]]:
     ]
 
 
-def _restart_ns(scenario: Scenario, causes: tuple[CauseForecast, ...]) -> float:
-    """Mean detection, weighted by how often each cause strikes, and mean start-up and load."""
-    recovery = scenario.recovery
+def _detection_ns(causes: tuple[CauseForecast, ...]) -> float:
+    """Mean detection, weighted by how often each cause strikes."""
     often = math.fsum(cause.failures_per_day for cause in causes)
     detected_s = math.fsum(cause.failures_per_day * cause.detection_s for cause in causes) / often if often else 0.0
-    return detected_s * _SECOND_NS + law_of(recovery.start_up).mean_ns + law_of(recovery.load).mean_ns
+    return detected_s * _SECOND_NS
 
 
 def _more_than(spares: int, mean: float) -> float:

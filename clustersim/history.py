@@ -36,7 +36,7 @@ class Leg(NamedTuple):
     saves: int  # that became durable
     first_save: int  # steps from the leg's start to its first save
     save_period: int  # steps from a save to the next
-    first_save_ns: int  # from the leg's start to the end of its first save's stall
+    first_durable_ns: int  # from the leg's start until its first save is durable
     save_period_ns: int
     ended_by: str  # a cause, or "end of run"
 

@@ -80,7 +80,7 @@ def checkpoints(run: Run) -> pd.DataFrame:
         return np.array(values, dtype=np.int64)[owner]
 
     step = of_leg([leg.start + leg.first_save for leg in rows]) + number * of_leg([leg.save_period for leg in rows])
-    durable_ns = of_leg([leg.begin_ns + leg.first_save_ns + run.scenario.checkpoint.write for leg in rows])
+    durable_ns = of_leg([leg.begin_ns + leg.first_durable_ns for leg in rows])
     durable_ns += number * of_leg([leg.save_period_ns for leg in rows])
     made = pd.DataFrame(
         {

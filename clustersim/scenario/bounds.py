@@ -1,9 +1,9 @@
 """What a scenario may not exceed, so that times and counts fit 64 bits, memory suffices and a run comes to its end."""
 
+from clustersim.scenario.checkpoint import Checkpoint
 from clustersim.scenario.errors import wrong
 from clustersim.scenario.job import Run
 from clustersim.scenario.quantities import LIMIT
-from clustersim.scenario.recovery import Checkpoint
 from clustersim.scenario.sizes import Sizes
 
 _LONGEST = "2^62 ns (146 years)"
@@ -41,7 +41,8 @@ def check_bounds(run: Run, checkpoint: Checkpoint, sizes: Sizes) -> None:
 def _check_interval(checkpoint: Checkpoint, sizes: Sizes) -> None:
     # The latest save of a leg is durable this long after the run's limit, so that both together fit 63 bits.
     step_ns = sizes.step_ns(sizes.min_data)
-    longest_ns = sizes.steps_between_saves(step_ns) * step_ns + checkpoint.stall + checkpoint.write
+    write_ns = checkpoint.write_ns(sizes.checkpoint_bytes, sizes.nodes(sizes.min_data))
+    longest_ns = sizes.steps_between_saves(step_ns) * step_ns + checkpoint.stall + write_ns
     if longest_ns >= LIMIT:
         expected = f"less than {_LONGEST} until a checkpoint is durable, with as few replicas as min_data"
         raise wrong(expected, _times_limit(longest_ns), "checkpoint.every")

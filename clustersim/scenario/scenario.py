@@ -9,12 +9,13 @@ from typing import Any
 from pydantic import PrivateAttr, field_validator, model_validator
 
 from clustersim.scenario.bounds import check_bounds
+from clustersim.scenario.checkpoint import Checkpoint
 from clustersim.scenario.errors import wrong
 from clustersim.scenario.failures import Failure, Scripted
 from clustersim.scenario.job import Cluster, Model, Parallelism, Run
 from clustersim.scenario.part import Part
 from clustersim.scenario.reading import Data, Loader
-from clustersim.scenario.recovery import Checkpoint, Recovery
+from clustersim.scenario.recovery import Recovery
 from clustersim.scenario.sizes import Sizes, measure
 from clustersim.scenario.units import Name
 
@@ -75,9 +76,18 @@ class Scenario(Part):
     def _check(self) -> "Scenario":
         check_bounds(self.run, self.checkpoint, self.sizes)
         self._check_failures(self.sizes)
+        self._check_checkpoint()
         if self.loader.comes_back == "reshuffle" and self.data.order == "sequential":
             raise wrong('an order that shuffles with loader.comes_back = "reshuffle"', '"sequential"', key="data.order")
         return self
+
+    def _check_checkpoint(self) -> None:
+        checkpoint = self.checkpoint
+        if checkpoint.bandwidth_key is not None and self.sizes.checkpoint_bytes == 0:
+            expected = f"the number of parameters, of which {checkpoint.bandwidth_key} carries the bytes"
+            raise wrong(expected, "nothing", key="checkpoint.parameters")
+        if checkpoint.reads_by_bandwidth and self.recovery.load is not None:
+            raise wrong("either load or a bandwidth to read the checkpoint", "both", key="recovery.load")
 
     def _check_failures(self, sizes: Sizes) -> None:
         causes = [failure.cause for failure in self.failures]

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from clustersim.scenario.checkpoint import Checkpoint
 from clustersim.scenario.errors import wrong
 from clustersim.scenario.failures import Failure, Scripted
 from clustersim.scenario.job import Cluster, Model, Parallelism, Run
 from clustersim.scenario.reading import Data
-from clustersim.scenario.recovery import Checkpoint
 from clustersim.theory import daly, young
 
 # A run that is this many times slower than without failures gets nowhere.
@@ -60,6 +60,8 @@ class Sizes:
     """Training time between saves, if stated in time or by a formula; a save waits for the end of a step."""
     bytes_per_token: int
     """Bytes that the loader delivers for a token."""
+    checkpoint_bytes: int
+    """Bytes of a checkpoint; 0 if nothing follows from them."""
 
     @property
     def tokens_per_s(self) -> float | None:
@@ -83,6 +85,10 @@ class Sizes:
     def degrees_ok(self, degree: int) -> bool:
         """Whether the job may run with this many replicas."""
         return self.min_data <= degree <= self.data and not (self.uneven_refused and self.batch % degree)
+
+    def nodes(self, degree: int) -> int:
+        """Nodes that the job holds with `degree` replicas."""
+        return -(-degree // self.unit_replicas) * self.unit_nodes
 
     def step_ns(self, degree: int) -> int:
         """Time of a step with `degree` replicas (1 .. data): the fullest one sets the pace. Rounded half up, once."""
@@ -127,10 +133,11 @@ def measure(
         for cause in failures
         if not isinstance(cause, Scripted)
     )
+    checkpoint_bytes = checkpoint.size(model.parameters)
     interval_steps, interval_ns = _interval(checkpoint, failures_per_ns)
     every = interval_steps or -(-(interval_ns or 1) // step_ns)
     saves = max(0, (steps or 0) - 1) // every
-    waits_ns = max(0, saves - 1) * max(0, checkpoint.write - every * step_ns)
+    waits_ns = max(0, saves - 1) * max(0, checkpoint.write_ns(checkpoint_bytes, cluster.nodes) - every * step_ns)
     failure_free_ns = (steps or 0) * step_ns + saves * checkpoint.stall + waits_ns
     limit_ns = run.wall_time or run.limit or _PATIENCE * failure_free_ns
     return Sizes(
@@ -153,6 +160,7 @@ def measure(
         interval_steps=interval_steps,
         interval_ns=interval_ns,
         bytes_per_token=model.bytes_per_token,
+        checkpoint_bytes=checkpoint_bytes,
         uneven_refused=parallelism.uneven == "refuse",
     )
 

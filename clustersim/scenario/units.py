@@ -1,11 +1,12 @@
 """The types of a scenario's values: what a field accepts, and how it is written back.
 
-`Duration` is an int of nanoseconds, `Bytes` an int of bytes, `FlopRate` a float of FLOP a second, `Count` an int,
-`Number` a float, 0 or from 1e-99 to 1e99, `Name` a
+`Duration` is an int of nanoseconds, `Bytes` an int of bytes, `BytesEach` a float of bytes, `Bandwidth` and `FlopRate`
+floats a second, `Count` an int, `Number` a float, 0 or from 1e-99 to 1e99, `Name` a
 string of printable characters. Each refuses everything else with the error of a validator.
 """
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Annotated
@@ -14,6 +15,7 @@ from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
 from clustersim.scenario.errors import show, wrong
 from clustersim.scenario.quantities import (
+    BANDWIDTH,
     COUNT,
     DURATION,
     FLOP_RATE,
@@ -123,11 +125,16 @@ def _greater_than_zero(value: object) -> float:
     return number
 
 
-def _flop_rate(value: object) -> float:
-    exact = read(FLOP_RATE, value)
-    if exact == 0:
-        raise wrong(f"{FLOP_RATE.expected}, greater than 0", show(value))
-    return float(exact)
+def _positive(kind: Kind) -> Callable[[object], float]:
+    """What reads a quantity greater than 0 as the nearest float."""
+
+    def parse(value: object) -> float:
+        exact = read(kind, value)
+        if exact == 0:
+            raise wrong(f"{kind.expected}, greater than 0", show(value))
+        return float(exact)
+
+    return parse
 
 
 def _name(value: object) -> str:
@@ -185,7 +192,16 @@ Bytes = Annotated[
 ]
 FlopRate = Annotated[
     float,
-    PlainValidator(_flop_rate),
+    PlainValidator(_positive(FLOP_RATE)),
     PlainSerializer(lambda rate: f"{rate!r} FLOP/s", return_type=str),
     _text(FLOP_RATE),
+]
+BytesEach = Annotated[
+    float, PlainValidator(_positive(SIZE)), PlainSerializer(lambda size: f"{size!r} B", return_type=str), _text(SIZE)
+]
+Bandwidth = Annotated[
+    float,
+    PlainValidator(_positive(BANDWIDTH)),
+    PlainSerializer(lambda rate: f"{rate!r} B/s", return_type=str),
+    _text(BANDWIDTH),
 ]

@@ -9,6 +9,7 @@ from clustersim.cluster.clock import Alarm, Rank
 from clustersim.cluster.cluster import Cluster
 from clustersim.cluster.compile import causes_of, law_of
 from clustersim.history import History
+from clustersim.laws import Constant, Law
 from clustersim.scenario import Scenario
 from clustersim.streams import Hashed
 from clustersim.training.job import Job
@@ -20,8 +21,18 @@ def job_plan(scenario: Scenario) -> JobPlan:
     """What the job does."""
     sizes, checkpoint = scenario.sizes, scenario.checkpoint
 
-    def saving(step_ns: int) -> Saving:
-        return Saving(sizes.steps_between_saves(step_ns), checkpoint.stall, checkpoint.write, checkpoint.when_busy)
+    def saving(degree: int) -> Saving:
+        every = sizes.steps_between_saves(sizes.step_ns(degree))
+        write_ns = checkpoint.write_ns(sizes.checkpoint_bytes, sizes.nodes(degree))
+        return Saving(every, checkpoint.stall, write_ns, checkpoint.when_busy)
+
+    stated = law_of(scenario.recovery.load or 0)
+
+    def load(degree: int) -> Law:
+        if not checkpoint.reads_by_bandwidth:
+            return stated
+        copies = degree if checkpoint.read_by == "replica" else 1
+        return Constant(checkpoint.read_ns(sizes.checkpoint_bytes * copies, sizes.nodes(degree)))
 
     return JobPlan(
         degree=sizes.data,
@@ -37,7 +48,7 @@ def job_plan(scenario: Scenario) -> JobPlan:
         final_checkpoint=checkpoint.final_checkpoint,
         policy=scenario.recovery.policy,
         start_up=law_of(scenario.recovery.start_up),
-        load=law_of(scenario.recovery.load),
+        load=load,
     )
 
 

@@ -165,7 +165,7 @@ class Job:
         self.crew.form(-(-degree // plan.unit_replicas))
         self._cluster.arm()
         self._start_up = draw(plan.start_up, self._phases, 0, self._attempts)
-        self._load = draw(plan.load, self._phases, 1, self._attempts)
+        self._load = draw(plan.load(degree), self._phases, 1, self._attempts)
         self._attempts += 1
         self._begin_phase(State.STARTING, min(NEVER, self._start_up + self._load))
 
@@ -197,7 +197,7 @@ class Job:
             self.history.recoveries.append(Recovery(*self._recovery))
         self._leg_began = now
         step_ns = plan.step_ns(self._degree)
-        self._leg_clock = LegClock(step_ns, plan.saving(step_ns))
+        self._leg_clock = LegClock(step_ns, plan.saving(self._degree))
         left = None if plan.steps is None else plan.steps - self._step
         if delivered is not None:
             left = delivered if left is None else min(left, delivered)
@@ -261,7 +261,7 @@ class Job:
                 saves=progress.durable,
                 first_save=clock.saving.every,
                 save_period=clock.period,
-                first_save_ns=clock.first,
+                first_durable_ns=clock.first + clock.saving.write,
                 save_period_ns=clock.cycle,
                 ended_by=ended_by,
             )

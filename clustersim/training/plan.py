@@ -22,11 +22,11 @@ class JobPlan:
     steps: int | None  # the run ends after them
     end_ns: int  # the run ends then: because it is over, or because it may not take longer
     ends_by_time: bool
-    saving: Callable[[int], Saving]  # by step time
+    saving: Callable[[int], Saving]  # by degree
     final_checkpoint: bool
     policy: Literal["spare", "wait", "shrink"]
     start_up: Law
-    load: Law
+    load: Callable[[int], Law]  # by degree
 
 
 class Feed(Protocol):

@@ -41,7 +41,7 @@ def test_a_resolved_scenario_reads_back_from_json(name):
 def test_the_digest_is_of_what_is_said_not_of_how_or_where(document, tmp_path):
     scenario = load_scenario(document)
     # Golden: stored results name their scenario by this. It changes only with a default, a key or how one is written.
-    assert scenario.digest == "3103f32c4b377761e850a602abc5e382a036a86df75bbcbe10efec065c8a7c78"
+    assert scenario.digest == "241041e1463353e0bf42cd10f57404042ccc40c724b5b54c1e521ac135d754d4"
     document["checkpoint"]["every"] = "0.5 h"
     document["data"]["documents"] = 2_000_000
     document["loader"] = {}
@@ -166,11 +166,11 @@ def test_defaults_are_those_that_the_documentation_says():
         "checkpoint": {
             "every": "2 steps",
             "stall": "0 s",
-            "write": "0 s",
             "when_busy": "wait",
             "final_checkpoint": True,
+            "read_by": "replica",
         },
-        "recovery": {"policy": "spare", "start_up": "0 s", "load": "0 s"},
+        "recovery": {"policy": "spare", "start_up": "0 s"},
         "data": {"samples": 100, "packing": "none", "shards": 1, "order": "shuffle"},
         "loader": {
             "preset": "restore",
