@@ -28,6 +28,8 @@ class CauseForecast:
     cause: str
     failures_per_day: float
     """Of the nodes of the job, or of the job."""
+    stops_at_once: bool
+    """False of a silent failure: the job trains on until it is seen."""
     detection_s: float
     """Mean."""
     takes: Literal["node for repair", "node for good", "no node"]
@@ -150,6 +152,7 @@ def _cause(scenario: Scenario, failure: Stochastic) -> CauseForecast:
     return CauseForecast(
         cause=failure.cause,
         failures_per_day=failure.failures_per_ns(scenario.cluster.gpus_per_node) * nodes * _DAY_NS,
+        stops_at_once=failure.kind != "silent",
         detection_s=law_of(failure.detection).mean_ns / _SECOND_NS,
         takes=takes,
         repair_h=None if repair is None else repair.mean_ns / HOUR_NS,
@@ -170,7 +173,8 @@ def _takers(scenario: Scenario) -> list[tuple[float, Law]]:
     cluster = scenario.cluster
     return [
         (
-            failure.failures_per_ns(cluster.gpus_per_node)
+            (1 - failure.transient)
+            * failure.failures_per_ns(cluster.gpus_per_node)
             * (cluster.nodes + (cluster.spares if failure.ages == "wall" else 0)),
             law_of(failure.repair),
         )
@@ -182,7 +186,8 @@ def _takers(scenario: Scenario) -> list[tuple[float, Law]]:
 def _detection_ns(causes: tuple[CauseForecast, ...]) -> float:
     """Mean detection, weighted by how often each cause strikes."""
     often = math.fsum(cause.failures_per_day for cause in causes)
-    detected_s = math.fsum(cause.failures_per_day * cause.detection_s for cause in causes) / often if often else 0.0
+    waited_s = math.fsum(cause.failures_per_day * cause.detection_s for cause in causes if cause.stops_at_once)
+    detected_s = waited_s / often if often else 0.0
     return detected_s * _SECOND_NS
 
 

@@ -5,6 +5,7 @@ import itertools
 from hypothesis import strategies as st
 
 from clustersim import Scenario, load_scenario
+from clustersim.cluster.pool import Pool
 from clustersim.history import History
 from clustersim.training.compile import World
 from clustersim.training.job import State
@@ -30,6 +31,8 @@ _REPAIR = st.sampled_from(
         {"type": "empirical", "durations": ["0 s", "13 s", "2 h"]},
     ]
 )
+_KIND = st.sampled_from(["crash", "crash", "hang", "silent", "false-alarm"])
+_TIMEOUT = st.sampled_from([{"detection": "10 min"}, {"detection": {"type": "exponential", "mean": "5 min"}}])
 
 
 @st.composite
@@ -40,10 +43,13 @@ def node_cause(draw):
         "law": draw(_LAW),
         "ages": draw(st.sampled_from(["wall", "in_job", "training"])),
         "detection": draw(_DURATION),
+        "kind": draw(_KIND),
     }
-    if draw(st.booleans()):
+    if draw(st.booleans()) and cause["kind"] != "false-alarm":
         cause |= {"repair": draw(_REPAIR), "renews": draw(st.sampled_from(["cause", "all"]))}
-    return cause
+        cause |= {"transient": draw(st.sampled_from([0, 0, 0.4]))}
+        cause |= {"repair_starts": draw(st.sampled_from(["failure", "detection"]))}
+    return cause | draw(_TIMEOUT) if cause["kind"] == "hang" else cause
 
 
 @st.composite
@@ -127,22 +133,32 @@ def scenarios(draw):
     )
 
 
+def count_calls(pool: Pool, name: str) -> list[int]:
+    """The nodes with which a method of the pool is called from now on."""
+    nodes: list[int] = []
+    method = getattr(pool, name)
+
+    def counted(node: int) -> None:
+        nodes.append(node)
+        method(node)
+
+    setattr(pool, name, counted)
+    return nodes
+
+
 def run_checked(world: World, scenario: Scenario) -> History:
     """Run to the end; after every event each node is in one state, and the job holds what the pool says it holds."""
     pool, job = world.cluster.pool, world.job
     nodes = sum(pool.census().values())
-    takes_a_node = [failure.cause for failure in scenario.failures if getattr(failure, "repair", None) is not None]
-    logged = in_repair = 0
+    out, back = count_calls(pool, "break_down"), count_calls(pool, "bring_back")
     while not job.over.processed:
         world.env.step()
         census = pool.census()
         assert sum(census.values()) == nodes
         assert census["job"] == job.crew.nodes
         assert census["spare"] == pool.spares()
-        for happening in world.cluster.happenings[logged:]:
-            in_repair += -1 if happening.kind == "repair" else happening.cause in takes_a_node
-        logged = len(world.cluster.happenings)
-        assert census["repair"] == in_repair >= world.cluster.returning
+        assert census["repair"] == len(out) - len(back) >= world.cluster.returning
+        assert sum(happening.kind == "repair" for happening in world.cluster.happenings) == len(back)
         members = job.crew.members()
         assert len(members) == len(set(members)) == job.crew.nodes
         assert all(pool.place(node) == "job" for node in members)

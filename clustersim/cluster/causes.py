@@ -18,7 +18,12 @@ class Cause:
     """One cause of failures.
 
     `life` is the law of the time from new to failure of one node (or of the job), in the time the cause ages by.
-    `repair` is None for a transient failure, which takes no node. A scripted cause has `life` None.
+    `repair` is None for a cause that takes no node, and a share `transient` of the others' failures takes none either.
+    A scripted cause has `life` None.
+
+    `kind` says how the job meets it. "crash" and "hang": it stands from the failure on and knows after `detection`
+    (of a hang the timeout, and perhaps never). "silent": it trains on with corrupt weights for `detection`, and stops
+    when that is seen. "false-alarm": as a crash, but nothing broke.
     """
 
     index: int
@@ -29,6 +34,9 @@ class Cause:
     renews_all: bool
     detection: Law
     repair: Law | None
+    kind: Literal["crash", "hang", "silent", "false-alarm"] = "crash"
+    repair_at_detection: bool = False
+    transient: float = 0.0
     at_times_ns: tuple[int, ...] = ()
     at_steps: tuple[int, ...] = ()
     degrees: tuple[int, ...] = ()
@@ -44,6 +52,7 @@ class Lifetimes:
         self._lives = [Hashed(seed, replication, "life", cause.name) for cause in causes]
         self._repairs = [Hashed(seed, replication, "repair", cause.name) for cause in causes]
         self._detections = [Hashed(seed, replication, "detection", cause.name) for cause in causes]
+        self._transients = [Hashed(seed, replication, "transient", cause.name) for cause in causes]
 
     def life(self, cause: Cause, node: int, k: int) -> int:
         """Life k (ns, at least 1) of a node, or of the job, under a cause."""
@@ -67,6 +76,12 @@ class Lifetimes:
         assert cause.repair is not None
         return draw(cause.repair, self._repairs[cause.index], node + 1, k)
 
+    def takes_node(self, cause: Cause, node: int, k: int) -> bool:
+        """Whether the failure that ends life k takes its node: not if a restart in place mends it."""
+        if cause.repair is None or cause.transient == 0:
+            return cause.repair is not None
+        return self._transients[cause.index].uniform(node + 1, k) >= cause.transient
+
     def detection(self, cause: Cause, node: int, k: int) -> int:
-        """The time (ns) from the end of life k to its detection."""
+        """The time (ns) from the end of life k to its detection; `NEVER` for a hang without a timeout."""
         return draw(cause.detection, self._detections[cause.index], node + 1, k)

@@ -8,18 +8,23 @@ import simpy
 from clustersim.cluster.causes import JOB, Cause, Lifetimes
 from clustersim.cluster.clock import Alarm, Rank
 from clustersim.cluster.failures import Failures, Strike
-from clustersim.cluster.pool import Pool, RepairShop
+from clustersim.cluster.pool import Place, Pool, RepairShop
 from clustersim.history import Happening
 from clustersim.laws import NEVER
 
 
 class Hit(NamedTuple):
-    """What the job hears of a failure: it stops, unless it stands already, and recovers."""
+    """What the job hears of a failure: it stops, unless it stands already, and recovers.
+
+    After a silent failure the weights are corrupt since `corrupt_since_ns`, and so is every checkpoint made from them:
+    the next leg starts from the newest one that was made before. None for every other kind.
+    """
 
     cause: Cause
     k: int  # of a scripted cause: its entry
     lost: tuple[int, ...]  # nodes that the job held and holds no more
-    detection_ns: int  # from now until it is noticed
+    detection_ns: int  # from now until it is noticed; NEVER if nothing ever notices
+    corrupt_since_ns: int | None = None
 
 
 class Cluster:
@@ -71,23 +76,61 @@ class Cluster:
     def _break(self, strike: Strike, now: int) -> None:
         cause, node, k = strike
         where = "job" if node == JOB else self.pool.place(node)
-        self.happenings.append(Happening(now, "failure", cause.name, node, where, self.leg))
-        down_until = None
-        if cause.repair is not None:
-            down_until = self._shop.admit(now, self.lifetimes.repair(cause, node, k))
-            self.pool.break_down(node)
-            if down_until < NEVER:
-                self.returning += 1
-                Alarm(self._env, down_until, Rank.REPAIR, lambda _: self._repaired(node, cause, down_until))
-        self.failures.struck(strike, now, down_until)
+        self._log(now, "false alarm" if cause.kind == "false-alarm" else "failure", cause, node, where)
+        detection = self.lifetimes.detection(cause, node, k)
+        if cause.kind == "silent":
+            if cause.life is not None:
+                self.failures.renew(cause, node, now)
+            if where == "job" and self.failures.training and detection < NEVER:
+                Alarm(self._env, now + detection, Rank.STRIKE, lambda _: self._seen(strike, now))
+            return
+        lost: tuple[int, ...] = ()
+        if self.lifetimes.takes_node(cause, node, k):
+            self._take_out(strike, now, detection if cause.repair_at_detection else 0)
+            lost = (node,)
+        elif cause.life is not None:
+            self.failures.renew(cause, node, now)
         if where == "job":
-            lost = () if cause.repair is None else (node,)
-            self.on_hit(Hit(cause, k, lost, self.lifetimes.detection(cause, node, k)))
+            self.on_hit(Hit(cause, k, lost, detection))
+
+    def _seen(self, strike: Strike, since: int) -> None:
+        """A silent failure, which has corrupted the weights since then, is seen: stop the job, take the node out."""
+        cause, node, k = strike
+        now: int = self._env.now  # type: ignore[assignment]
+        lost: tuple[int, ...] = ()
+        if node != JOB and (where := self.pool.place(node)) != "repair" and self.lifetimes.takes_node(cause, node, k):
+            self._take_out(strike, now, 0)
+            lost = (node,) if where == "job" else ()
+        self._log(now, "detection", cause, node, "job")
+        self.on_hit(Hit(cause, k, lost, 0, since))
+
+    def _log(self, now: int, kind: str, cause: Cause, node: int, where: Place) -> None:
+        self.happenings.append(Happening(now, kind, cause.name, node, where, self.leg))
+
+    def _take_out(self, strike: Strike, now: int, delay: int) -> None:
+        """The node leaves wherever it is; the repair that ends its life begins after a delay (ns)."""
+        cause, node, k = strike
+        self.pool.break_down(node)
+        self.failures.take_out(node, cause, now)
+        repair = self.lifetimes.repair(cause, node, k)
+        if max(delay, repair) >= NEVER:
+            return
+        self.returning += 1
+        if delay:
+            Alarm(self._env, now + delay, Rank.REPAIR, lambda alarm: self._admit(strike, repair, alarm.at_ns))
+        else:
+            self._admit(strike, repair, now)
+
+    def _admit(self, strike: Strike, repair: int, now: int) -> None:
+        until = self._shop.admit(now, repair)
+        Alarm(self._env, until, Rank.REPAIR, lambda _: self._repaired(strike.node, strike.cause, until))
 
     def _repaired(self, node: int, cause: Cause, now: int) -> None:
         self.pool.bring_back(node)
+        self.failures.bring_back(node, now)
         self.returning -= 1
-        self.happenings.append(Happening(now, "repair", cause.name, node, "repair", self.leg))
+        self._log(now, "repair", cause, node, "repair")
+        self.arm()
         self.on_return()
 
     def strike_job(self, cause: Cause, entry: int) -> None:

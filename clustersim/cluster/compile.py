@@ -6,7 +6,7 @@ from clustersim.laws import NEVER, Constant, Law
 from clustersim.scenario import Scenario
 from clustersim.scenario.failures import Scripted, Stochastic
 from clustersim.scenario.laws import (
-    DurationOrLaw,
+    DurationOrLawOrNever,
     Empirical,
     EmpiricalLife,
     Exponential,
@@ -19,7 +19,7 @@ from clustersim.scenario.laws import (
 )
 
 
-def law_of(stated: DurationOrLaw) -> Law:
+def law_of(stated: DurationOrLawOrNever) -> Law:
     """The law of a duration that a scenario states."""
     if isinstance(stated, int):
         return Constant(stated)
@@ -69,6 +69,7 @@ def _cause(index: int, failure: Stochastic | Scripted, scenario: Scenario) -> Ca
             renews_all=False,
             detection=law_of(failure.detection),
             repair=None,
+            kind=failure.kind,
             at_times_ns=failure.at_times or (),
             at_steps=failure.at_steps or (),
             degrees=failure.data or (),
@@ -82,4 +83,7 @@ def _cause(index: int, failure: Stochastic | Scripted, scenario: Scenario) -> Ca
         renews_all=failure.renews == "all",
         detection=law_of(failure.detection),
         repair=None if failure.repair is None else law_of(failure.repair),
+        kind=failure.kind,
+        repair_at_detection=failure.repair_starts == "detection",
+        transient=failure.transient,
     )

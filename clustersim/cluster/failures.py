@@ -32,7 +32,7 @@ class Failures:
         self._by_node = [cause for cause in causes if cause.life is not None and cause.scope == "node"]
         self._aged_by_node = [cause for cause in self._by_node if cause.ages != "wall"]
         self._life: dict[tuple[int, int], int] = {}  # (cause, node) -> index of the current life; absent: 0
-        self._down: dict[int, tuple[int, int]] = {}  # node -> its last repair, from and until
+        self._out: dict[int, dict[int, None]] = {}  # node in repair -> causes whose lives begin anew when it is back
         self._inside = set(range(job_nodes)) if self._aged_by_node else set()
         self._due: dict[tuple[int, int], int] = {}  # aged pairs in the job: end of life by the cause's own time
         self._left: dict[tuple[int, int], int] = {}  # aged pairs outside the job: what is left of the life
@@ -66,6 +66,11 @@ class Failures:
             return now
         return self._trained + (now - self._leg_began if self._leg_began is not None else 0)
 
+    @property
+    def training(self) -> bool:
+        """Whether a leg runs."""
+        return self._leg_began is not None
+
     def next_due(self, now: int) -> int | None:
         """The wall time of the next strike if the job goes on as it is; a stale entry may make it too early."""
         due = self._wall[0][0] if self._wall else None
@@ -84,9 +89,8 @@ class Failures:
                 return Strike(cause, node, k)
             if not self._current(cause, node, k, due):
                 continue
-            since, until = self._down.get(node, (-1, -1))
-            if cause.ages == "wall" and (until > due or since == due):
-                self.renew(cause, node, until)
+            if node in self._out:
+                self._out[node][index] = None  # a life that ends while its node is in repair ends unseen
                 continue
             return Strike(cause, node, k)
         if self._leg_began is not None:
@@ -111,34 +115,29 @@ class Failures:
         due = self._due.get((cause.index, node))
         return self._lifetimes.life(cause, node, 0) if due is None else due
 
-    def renew(self, cause: Cause, node: int, at_ns: int) -> None:
-        """Begin the pair's next life: at wall time `at_ns`; by another clock now, or when the node joins the job."""
+    def renew(self, cause: Cause, node: int, now: int) -> None:
+        """Begin the pair's next life: now, or when the node joins the job where the cause ages there."""
         pair = (cause.index, node)
         k = self._life.get(pair, 0) + 1
         self._life[pair] = k
         life = self._lifetimes.life(cause, node, k)
         if cause.ages == "wall":
-            self._push(cause, node, k, at_ns + life)
+            self._push(cause, node, k, now + life)
         elif node == JOB or node in self._inside:
-            self._due[pair] = self._time(cause, at_ns) + life
+            self._due[pair] = self._time(cause, now) + life
             self._push(cause, node, k, self._due[pair])
         else:
             self._left[pair] = life
 
-    def struck(self, strike: Strike, now: int, down_until: int | None) -> None:
-        """Begin the lives that follow a strike; `down_until` is the end of the node's repair, None if it stays."""
-        cause, node, _ = strike
-        if cause.life is None:
-            return
-        if down_until is not None:
-            self._down[node] = (now, down_until)
-            self.leave(node, now)
-        resumes = now if down_until is None else down_until
-        self.renew(cause, node, resumes)
-        if cause.renews_all and down_until is not None:
-            for other in self._by_node:
-                if other.index != cause.index:
-                    self.renew(other, node, resumes)
+    def take_out(self, node: int, cause: Cause, now: int) -> None:
+        """The node goes to repair, which will renew the cause, or all causes if that is what the cause says."""
+        self._out[node] = {other.index: None for other in (self._by_node if cause.renews_all else [cause])}
+        self.leave(node, now)
+
+    def bring_back(self, node: int, now: int) -> None:
+        """The node is repaired: begin the lives that the repair renews."""
+        for index in self._out.pop(node):
+            self.renew(self._causes[index], node, now)
 
     def join(self, node: int, now: int) -> None:
         """The job takes the node: it ages again by the causes that age in the job."""

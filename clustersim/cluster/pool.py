@@ -4,8 +4,6 @@ from collections import Counter
 from heapq import heappop, heappush, heapreplace
 from typing import Literal
 
-from clustersim.laws import NEVER
-
 Place = Literal["job", "spare", "repair"]
 _JOB, _SPARE, _REPAIR = range(3)
 _NAMES: tuple[Place, ...] = ("job", "spare", "repair")
@@ -62,12 +60,7 @@ class RepairShop:
         self._free_at = None if slots is None else [0] * slots
 
     def admit(self, now: int, duration: int) -> int:
-        """The time (ns) at which a repair that arrives now, and takes `duration` in its slot, is done.
-
-        A node that never comes back takes no slot.
-        """
-        if duration >= NEVER:
-            return NEVER
+        """The time (ns) at which a repair that arrives now, and takes `duration` in its slot, is done."""
         if self._free_at is None:
             return now + duration
         end = max(now, self._free_at[0]) + duration

@@ -7,10 +7,20 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Tag, model_validator
 
 from clustersim.scenario.errors import wrong
-from clustersim.scenario.laws import DurationOrLaw, EmpiricalLife, ExponentialLife, LifeLaw, RepairLaw
+from clustersim.scenario.laws import DurationOrLawOrNever, EmpiricalLife, ExponentialLife, LifeLaw
 from clustersim.scenario.part import Part
+from clustersim.scenario.quantities import LIMIT
 from clustersim.scenario.rates import FailureRate
-from clustersim.scenario.units import Count, Duration, Name, Number, PositiveCount, PositiveDuration
+from clustersim.scenario.units import Count, Duration, Name, Number, PositiveCount, PositiveDuration, Share
+
+Kind = Literal["crash", "hang", "silent", "false-alarm"]
+
+
+def _check_detection(kind: Kind, detection: object) -> None:
+    if kind == "hang" and detection == 0:
+        raise wrong('a timeout such as "10 min", or "never", with kind = "hang"', '"0 s"', key="detection")
+    if kind != "hang" and detection == LIMIT:
+        raise wrong(f'a duration or a law with kind = "{kind}"', '"never"', key="detection")
 
 
 class Stochastic(Part):
@@ -37,10 +47,16 @@ class Stochastic(Part):
     """What time it ages by: always, only while its node is in the job, or only while the job trains."""
     renews: Literal["cause", "all"] = "cause"
     """What a repair makes new: the cause that failed, or every cause of the node."""
-    detection: DurationOrLaw = 0
-    """From the failure until the job is stopped."""
-    repair: RepairLaw | None = None
-    """From the failure until the node is back, or "never"; without it the failure is transient and takes no node."""
+    kind: Kind = "crash"
+    """The job stops; hangs until a timeout; trains on with corrupt weights until that is seen; or nothing broke."""
+    detection: DurationOrLawOrNever = 0
+    """From the failure until it is noticed; of a hang the timeout, or "never"."""
+    repair: DurationOrLawOrNever | None = None
+    """Until the node is back, or "never"; without it the failure is transient and takes no node."""
+    repair_starts: Literal["failure", "detection"] = "failure"
+    """When the repair begins. A silent failure's always begins when it is seen."""
+    transient: Share = 0
+    """The share of the failures that a restart in place mends: they take no node."""
 
     @model_validator(mode="after")
     def _check(self) -> "Stochastic":
@@ -53,9 +69,23 @@ class Stochastic(Part):
             if (self.rate.of == "job") != (self.scope == "job"):
                 expected = 'a rate "per day"' if self.scope == "job" else 'a rate "per node-day" or "per GPU-year"'
                 raise wrong(f'{expected} with scope = "{self.scope}"', f'"{self.rate}"', key="rate")
-        if self.scope == "job" and self.repair is not None:
-            raise wrong('no repair with scope = "job", which takes no node', "one", key="repair")
+        _check_detection(self.kind, self.detection)
+        self._check_repair()
         return self
+
+    def _check_repair(self) -> None:
+        if self.repair is None:
+            if self.transient:
+                expected = "a repair beside it: without one every failure is transient"
+                raise wrong(expected, str(self.transient), key="transient")
+            if self.repair_starts == "detection":
+                raise wrong("a repair beside it", "none", key="repair_starts")
+        elif self.scope == "job":
+            raise wrong('no repair with scope = "job", which takes no node', "one", key="repair")
+        elif self.kind == "false-alarm":
+            raise wrong('no repair with kind = "false-alarm", as nothing broke', "one", key="repair")
+        if self.repair_starts == "detection" and self.detection == LIMIT:
+            raise wrong('"failure" with detection = "never"', '"detection"', key="repair_starts")
 
     def _check_count(self) -> None:
         if self.count is None:
@@ -91,8 +121,10 @@ class Scripted(Part):
     """Wall-clock times since the start, increasing."""
     data: tuple[PositiveCount, ...] | None = None
     """The data-parallel degree after each of them."""
-    detection: DurationOrLaw = 0
-    """From the failure until the job is stopped."""
+    kind: Kind = "crash"
+    """As of random failures."""
+    detection: DurationOrLawOrNever = 0
+    """From the failure until it is noticed; of a hang the timeout, or "never"."""
 
     @model_validator(mode="before")
     @classmethod
@@ -114,6 +146,7 @@ class Scripted(Part):
             raise wrong("increasing times", "a list out of order", key="at_times")
         if self.data is not None and len(self.data) != len(times):
             raise wrong(f"one degree for each of the {len(times)} failures", f"{len(self.data)}", key="data")
+        _check_detection(self.kind, self.detection)
         return self
 
 

@@ -182,7 +182,7 @@ DurationOrLaw = Annotated[
     | Annotated[Empirical, Tag("<empirical>")],
     Discriminator(_tag),
 ]
-RepairLaw = Annotated[
+DurationOrLawOrNever = Annotated[
     Annotated[DurationOrNever, Tag("<duration>")]
     | Annotated[Exponential, Tag("<exponential>")]
     | Annotated[Weibull, Tag("<weibull>")]

@@ -1,7 +1,7 @@
 """The types of a scenario's values: what a field accepts, and how it is written back.
 
 `Duration` is an int of nanoseconds, `Bytes` an int of bytes, `BytesEach` a float of bytes, `Bandwidth` and `FlopRate`
-floats a second, `Count` an int, `Number` a float, 0 or from 1e-99 to 1e99, `Name` a
+floats a second, `Count` an int, `Number` a float, 0 or from 1e-99 to 1e99, `Share` one of at most 1, `Name` a
 string of printable characters. Each refuses everything else with the error of a validator.
 """
 
@@ -125,6 +125,13 @@ def _greater_than_zero(value: object) -> float:
     return number
 
 
+def _share(value: object) -> float:
+    number = parse_number(value)
+    if number > 1:
+        raise wrong("a share from 0 to 1", show(value))
+    return number
+
+
 def _positive(kind: Kind) -> Callable[[object], float]:
     """What reads a quantity greater than 0 as the nearest float."""
 
@@ -186,6 +193,11 @@ PositiveNumber = Annotated[
     float,
     PlainValidator(_greater_than_zero),
     WithJsonSchema({"type": "number", "minimum": _LEAST_NUMBER, "maximum": _MOST_NUMBER}),
+]
+Share = Annotated[
+    float,
+    PlainValidator(_share),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1}),
 ]
 Bytes = Annotated[
     int, PlainValidator(parse_bytes), PlainSerializer(lambda size: f"{size} B", return_type=str), _text(SIZE)

@@ -148,6 +148,39 @@ WRONG = [
         "failures.1.repair=1 h",
         'failures.1.repair: expected no repair with scope = "job", which takes no node, found one',
     ),
+    (
+        "failures.0.kind=crashes",
+        'failures.0.kind: expected one of "crash", "hang", "silent", "false-alarm", found "crashes"; '
+        'did you mean "crash"?',
+    ),
+    (
+        "failures.0.kind=hang",
+        'failures.0.detection: expected a timeout such as "10 min", or "never", with kind = "hang", found "0 s"',
+    ),
+    (
+        "failures.2.kind=hang",
+        'failures.2.detection: expected a timeout such as "10 min", or "never", with kind = "hang", found "0 s"',
+    ),
+    (
+        "failures.0.detection=never",
+        'failures.0.detection: expected a duration or a law with kind = "crash", found "never"',
+    ),
+    (
+        "failures.0.kind=false-alarm",
+        'failures.0.repair: expected no repair with kind = "false-alarm", as nothing broke, found one',
+    ),
+    ("failures.0.transient=1.5", "failures.0.transient: expected a share from 0 to 1, found 1.5"),
+    ("failures.0.transient=-1", "failures.0.transient: expected a number, not negative, found -1"),
+    (
+        "failures.1.transient=0.5",
+        "failures.1.transient: expected a repair beside it: without one every failure is transient, found 0.5",
+    ),
+    ("failures.1.repair_starts=detection", "failures.1.repair_starts: expected a repair beside it, found none"),
+    (
+        "failures.1={cause='x', rate='1 per node-day', kind='hang', detection='never', repair='1 h', "
+        "repair_starts='detection'}",
+        'failures.1.repair_starts: expected "failure" with detection = "never", found "detection"',
+    ),
     ("failures.0.count=1e30", "failures: expected at most 2e+07 random failures within the run's limit, found 1e+30"),
     (
         "failures.0.repair.type=weibul",
