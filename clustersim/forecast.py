@@ -144,14 +144,14 @@ def forecast(scenario: Scenario) -> Forecast:
 
 
 def _cause(scenario: Scenario, failure: Stochastic) -> CauseForecast:
-    nodes = scenario.cluster.nodes if failure.scope == "node" else 1
+    exposed = scenario.cluster.in_job(failure.scope)
     repair = None if failure.repair is None else law_of(failure.repair)
     takes: Literal["node for repair", "node for good", "no node"] = "node for repair"
     if repair is None or repair == _FOR_GOOD:
         takes, repair = "no node" if repair is None else "node for good", None
     return CauseForecast(
         cause=failure.cause,
-        failures_per_day=failure.failures_per_ns(scenario.cluster.gpus_per_node) * nodes * _DAY_NS,
+        failures_per_day=failure.failures_per_ns(scenario.cluster.gpus_per_node) * exposed * _DAY_NS,
         stops_at_once=failure.kind != "silent",
         detection_s=law_of(failure.detection).mean_ns / _SECOND_NS,
         takes=takes,
@@ -169,7 +169,10 @@ def _nodes_lost_per_ns(scenario: Scenario) -> float:
 
 
 def _takers(scenario: Scenario) -> list[tuple[float, Law]]:
-    """Of each cause that takes nodes: how many a nanosecond, and for how long. Only wall-clock ages run in spares."""
+    """Of each cause that takes nodes: how many a nanosecond, and for how long. Only wall-clock ages run in spares.
+
+    The failure of a domain takes all its nodes, so that each goes at the rate of its domain.
+    """
     cluster = scenario.cluster
     return [
         (

@@ -52,7 +52,7 @@ def legs(run: Run) -> pd.DataFrame:
 
 
 def events(run: Run) -> pd.DataFrame:
-    """time_h; kind, cause; node (-1: the job); where it was; leg.
+    """time_h; kind, cause; node (-1: the job; of a domain its first); where it was; leg.
 
     Kinds: failure, false alarm, detection (a silent failure is seen), repair (the node is back).
     """

@@ -53,6 +53,20 @@ def node_cause(draw):
 
 
 @st.composite
+def domain_cause(draw):
+    cause = {
+        "cause": f"cause {draw(st.integers(0, 10**6))}",
+        "rate": f"{draw(st.sampled_from([0.2, 3, 40]))} per domain-day",
+        "scope": "domain",
+        "law": draw(_LAW),
+        "detection": draw(_DURATION),
+    }
+    if draw(st.booleans()):
+        cause |= {"repair": draw(_REPAIR), "transient": draw(st.sampled_from([0, 0, 0.4]))}
+    return cause
+
+
+@st.composite
 def job_cause(draw):
     return {
         "cause": f"cause {draw(st.integers(0, 10**6))}",
@@ -100,7 +114,11 @@ def scenarios(draw):
         )
     )
     causes = draw(
-        st.lists(node_cause() | job_cause() | scripted_cause(least, degree), max_size=4, unique_by=lambda c: c["cause"])
+        st.lists(
+            node_cause() | domain_cause() | job_cause() | scripted_cause(least, degree),
+            max_size=4,
+            unique_by=lambda c: c["cause"],
+        )
     )
     return load_scenario(
         {
@@ -111,6 +129,7 @@ def scenarios(draw):
                 "nodes": degree * unit_nodes,
                 "gpus_per_node": 1,
                 "spares": draw(st.integers(0, 3)),
+                "nodes_per_domain": draw(st.integers(1, 4)),
                 **({"repair_slots": draw(st.integers(1, 2))} if draw(st.booleans()) else {}),
             },
             "parallelism": {"tensor": unit_nodes, "data": degree, "min_data": least},

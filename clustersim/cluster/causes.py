@@ -17,7 +17,7 @@ JOB = -1
 class Cause:
     """One cause of failures.
 
-    `life` is the law of the time from new to failure of one node (or of the job), in the time the cause ages by.
+    `life` is the law of the time from new to failure of one node, domain or of the job, in the time it ages by.
     `repair` is None for a cause that takes no node, and a share `transient` of the others' failures takes none either.
     A scripted cause has `life` None.
 
@@ -28,7 +28,7 @@ class Cause:
 
     index: int
     name: str
-    scope: Literal["node", "job"]
+    scope: Literal["node", "domain", "job"]
     ages: Literal["wall", "in_job", "training"]
     life: Law | None
     renews_all: bool

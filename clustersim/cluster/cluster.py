@@ -8,7 +8,9 @@ import simpy
 from clustersim.cluster.causes import JOB, Cause, Lifetimes
 from clustersim.cluster.clock import Alarm, Rank
 from clustersim.cluster.failures import Failures, Strike
-from clustersim.cluster.pool import Place, Pool, RepairShop
+from clustersim.cluster.machine import Machine
+from clustersim.cluster.pool import Place, Pool
+from clustersim.cluster.repair import Repairs
 from clustersim.history import Happening
 from clustersim.laws import NEVER
 
@@ -31,7 +33,7 @@ class Cluster:
     """Nodes, failures, spares and repair. Two events a failure: the strike, and the end of the repair.
 
     The job hears of what concerns it through `on_hit` (a failure of a node that it holds, or of the job itself) and
-    `on_return` (a node is back from repair).
+    `on_return` (a node is back from repair, or there is none left that will be).
     """
 
     def __init__(
@@ -39,23 +41,25 @@ class Cluster:
         env: simpy.Environment,
         causes: Sequence[Cause],
         lifetimes: Lifetimes,
-        *,
-        nodes: int,
-        spares: int,
-        repair_slots: int | None,
+        machine: Machine,
         horizon_ns: int,
     ) -> None:
         self._env = env
+        self._machine = machine
         self.lifetimes = lifetimes
-        self.pool = Pool(nodes, spares)
-        self.failures = Failures(causes, lifetimes, nodes + spares, nodes, horizon_ns)
+        self.pool = Pool(machine.nodes, machine.spares)
+        self.failures = Failures(causes, lifetimes, machine, horizon_ns)
+        self._repairs = Repairs(env, self.pool, self.failures, lifetimes, machine.repair_slots, self._repaired)
         self.happenings: list[Happening] = []
         self.leg = 0  # the job's current leg, for the log
-        self.returning = 0  # nodes in repair that will come back
         self.on_hit: Callable[[Hit], None] = lambda hit: None
         self.on_return: Callable[[], None] = lambda: None
-        self._shop = RepairShop(repair_slots)
         self._armed: int | None = None
+
+    @property
+    def returning(self) -> int:
+        """Nodes in repair that will come back."""
+        return self._repairs.returning
 
     def arm(self) -> None:
         """Set the alarm of the next strike; to be called whenever it may have come nearer."""
@@ -74,62 +78,55 @@ class Cluster:
         self.arm()
 
     def _break(self, strike: Strike, now: int) -> None:
-        cause, node, k = strike
-        where = "job" if node == JOB else self.pool.place(node)
-        self._log(now, "false alarm" if cause.kind == "false-alarm" else "failure", cause, node, where)
-        detection = self.lifetimes.detection(cause, node, k)
+        cause, entity, k = strike
+        nodes, where = self._struck(strike)
+        told = JOB if entity == JOB else nodes[0]
+        self._log(now, "false alarm" if cause.kind == "false-alarm" else "failure", cause, told, where)
+        detection = self.lifetimes.detection(cause, entity, k)
         if cause.kind == "silent":
             if cause.life is not None:
-                self.failures.renew(cause, node, now)
+                self.failures.renew(cause, entity, now)
             if where == "job" and self.failures.training and detection < NEVER:
                 Alarm(self._env, now + detection, Rank.STRIKE, lambda _: self._seen(strike, now))
             return
         lost: tuple[int, ...] = ()
-        if self.lifetimes.takes_node(cause, node, k):
-            self._take_out(strike, now, detection if cause.repair_at_detection else 0)
-            lost = (node,)
+        if self.lifetimes.takes_node(cause, entity, k):
+            lost = self._in_job(nodes)
+            self._repairs.begin(strike, nodes, now, detection if cause.repair_at_detection else 0)
         elif cause.life is not None:
-            self.failures.renew(cause, node, now)
+            self.failures.renew(cause, entity, now)
         if where == "job":
             self.on_hit(Hit(cause, k, lost, detection))
+        elif not self.returning:
+            self.on_return()
+
+    def _struck(self, strike: Strike) -> tuple[Sequence[int], Place]:
+        """The nodes that a strike concerns, and where the first of them is; in the job, if any is there."""
+        if strike.entity == JOB:
+            return (), "job"
+        nodes = self._machine.domain(strike.entity) if strike.cause.scope == "domain" else (strike.entity,)
+        return nodes, "job" if self._in_job(nodes) else self.pool.place(nodes[0])
+
+    def _in_job(self, nodes: Sequence[int]) -> tuple[int, ...]:
+        return tuple(node for node in nodes if self.pool.place(node) == "job")
 
     def _seen(self, strike: Strike, since: int) -> None:
         """A silent failure, which has corrupted the weights since then, is seen: stop the job, take the node out."""
-        cause, node, k = strike
+        cause, entity, k = strike
         now: int = self._env.now  # type: ignore[assignment]
+        nodes, where = self._struck(strike)
         lost: tuple[int, ...] = ()
-        if node != JOB and (where := self.pool.place(node)) != "repair" and self.lifetimes.takes_node(cause, node, k):
-            self._take_out(strike, now, 0)
-            lost = (node,) if where == "job" else ()
-        self._log(now, "detection", cause, node, "job")
+        if where != "repair" and self.lifetimes.takes_node(cause, entity, k):
+            lost = self._in_job(nodes)
+            self._repairs.begin(strike, nodes, now, 0)
+        self._log(now, "detection", cause, entity, "job")
         self.on_hit(Hit(cause, k, lost, 0, since))
 
     def _log(self, now: int, kind: str, cause: Cause, node: int, where: Place) -> None:
         self.happenings.append(Happening(now, kind, cause.name, node, where, self.leg))
 
-    def _take_out(self, strike: Strike, now: int, delay: int) -> None:
-        """The node leaves wherever it is; the repair that ends its life begins after a delay (ns)."""
-        cause, node, k = strike
-        self.pool.break_down(node)
-        self.failures.take_out(node, cause, now)
-        repair = self.lifetimes.repair(cause, node, k)
-        if max(delay, repair) >= NEVER:
-            return
-        self.returning += 1
-        if delay:
-            Alarm(self._env, now + delay, Rank.REPAIR, lambda alarm: self._admit(strike, repair, alarm.at_ns))
-        else:
-            self._admit(strike, repair, now)
-
-    def _admit(self, strike: Strike, repair: int, now: int) -> None:
-        until = self._shop.admit(now, repair)
-        Alarm(self._env, until, Rank.REPAIR, lambda _: self._repaired(strike.node, strike.cause, until))
-
-    def _repaired(self, node: int, cause: Cause, now: int) -> None:
-        self.pool.bring_back(node)
-        self.failures.bring_back(node, now)
-        self.returning -= 1
-        self._log(now, "repair", cause, node, "repair")
+    def _repaired(self, cause: Cause, node: int) -> None:
+        self._log(self._env.now, "repair", cause, node, "repair")  # type: ignore[arg-type]
         self.arm()
         self.on_return()
 

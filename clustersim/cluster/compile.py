@@ -2,6 +2,7 @@
 
 from clustersim import laws
 from clustersim.cluster.causes import Cause
+from clustersim.cluster.machine import Machine
 from clustersim.laws import NEVER, Constant, Law
 from clustersim.scenario import Scenario
 from clustersim.scenario.failures import Scripted, Stochastic
@@ -51,6 +52,17 @@ def life_of(stated: LifeLaw, per_ns: float) -> Law:
     if isinstance(stated, EmpiricalLife):
         return laws.Empirical.of_mean(1 / per_ns, stated.durations)
     return laws.Weibull.of_mean(1 / per_ns, stated.shape if isinstance(stated, WeibullLife) else 1.0)
+
+
+def machine_of(scenario: Scenario) -> Machine:
+    """The scenario's nodes."""
+    cluster = scenario.cluster
+    return Machine(
+        nodes=cluster.nodes,
+        spares=cluster.spares,
+        repair_slots=cluster.repair_slots,
+        nodes_per_domain=cluster.nodes_per_domain or 1,
+    )
 
 
 def causes_of(scenario: Scenario) -> list[Cause]:

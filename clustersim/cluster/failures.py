@@ -5,27 +5,26 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from clustersim.cluster.causes import JOB, Cause, Lifetimes
+from clustersim.cluster.machine import Machine
 
 
 class Strike(NamedTuple):
-    """Life k of a node (or of the job) under a cause ends; for a scripted cause k counts its entries."""
+    """Life k of a node, of a domain or of the job under a cause ends; for a scripted cause k counts its entries."""
 
     cause: Cause
-    node: int
+    entity: int  # the number of the node or of the domain, or JOB
     k: int
 
 
 class Failures:
-    """The lives of all (cause, node) pairs, as heaps of those that end within the horizon.
+    """The lives of all (cause, node) and (cause, domain) pairs, as heaps of those that end within the horizon.
 
     A cause ages by wall time (always, wherever the node is), in the job (while the job holds the node) or in training
     (while, besides, a leg runs). A life that ends while its node is being repaired ends unseen: the repair renews it.
     Cost: one vectorised draw a cause at the start, then O(log) per failure; nothing per idle node.
     """
 
-    def __init__(
-        self, causes: Sequence[Cause], lifetimes: Lifetimes, nodes: int, job_nodes: int, horizon_ns: int
-    ) -> None:
+    def __init__(self, causes: Sequence[Cause], lifetimes: Lifetimes, machine: Machine, horizon_ns: int) -> None:
         self._lifetimes = lifetimes
         self._horizon = horizon_ns
         self._causes = causes
@@ -33,7 +32,7 @@ class Failures:
         self._aged_by_node = [cause for cause in self._by_node if cause.ages != "wall"]
         self._life: dict[tuple[int, int], int] = {}  # (cause, node) -> index of the current life; absent: 0
         self._out: dict[int, dict[int, None]] = {}  # node in repair -> causes whose lives begin anew when it is back
-        self._inside = set(range(job_nodes)) if self._aged_by_node else set()
+        self._inside = set(range(machine.nodes)) if self._aged_by_node else set()
         self._due: dict[tuple[int, int], int] = {}  # aged pairs in the job: end of life by the cause's own time
         self._left: dict[tuple[int, int], int] = {}  # aged pairs outside the job: what is left of the life
         self._wall: list[tuple[int, int, int, int]] = []  # (due by wall time, cause, node, life)
@@ -41,9 +40,9 @@ class Failures:
         self._trained = 0  # training time until the last leg's end
         self._leg_began: int | None = None
         for cause in causes:
-            self._begin(cause, nodes, job_nodes)
+            self._begin(cause, machine)
 
-    def _begin(self, cause: Cause, nodes: int, job_nodes: int) -> None:
+    def _begin(self, cause: Cause, machine: Machine) -> None:
         """All first lives that end within the horizon."""
         heap = self._training if cause.ages == "training" else self._wall
         if cause.life is None:
@@ -52,9 +51,11 @@ class Failures:
         elif cause.scope == "job":
             self._push(cause, JOB, 0, self._lifetimes.life(cause, JOB, 0))
         else:
-            aging = nodes if cause.ages == "wall" else job_nodes
-            for node, life in self._lifetimes.first_lives(cause, aging, self._horizon):
-                self._push(cause, node, 0, life)
+            aging = machine.domains if cause.scope == "domain" else machine.all_nodes
+            if cause.ages != "wall":
+                aging = machine.nodes
+            for entity, life in self._lifetimes.first_lives(cause, aging, self._horizon):
+                self._push(cause, entity, 0, life)
 
     def _push(self, cause: Cause, node: int, k: int, due: int) -> None:
         if due <= self._horizon:
@@ -89,7 +90,7 @@ class Failures:
                 return Strike(cause, node, k)
             if not self._current(cause, node, k, due):
                 continue
-            if node in self._out:
+            if cause.scope == "node" and node in self._out:
                 self._out[node][index] = None  # a life that ends while its node is in repair ends unseen
                 continue
             return Strike(cause, node, k)
@@ -130,8 +131,12 @@ class Failures:
             self._left[pair] = life
 
     def take_out(self, node: int, cause: Cause, now: int) -> None:
-        """The node goes to repair, which will renew the cause, or all causes if that is what the cause says."""
-        self._out[node] = {other.index: None for other in (self._by_node if cause.renews_all else [cause])}
+        """The node goes to repair, which will renew the cause, or all causes if that is what the cause says.
+
+        The failure of a domain leaves the nodes' own lives as they are.
+        """
+        renewed = self._by_node if cause.renews_all else [cause] if cause.scope == "node" else []
+        self._out[node] = {other.index: None for other in renewed}
         self.leave(node, now)
 
     def bring_back(self, node: int, now: int) -> None:

@@ -1,7 +1,7 @@
-"""Where each node is, and the repair shop that brings nodes back."""
+"""Where each node is."""
 
 from collections import Counter
-from heapq import heappop, heappush, heapreplace
+from heapq import heappop, heappush
 from typing import Literal
 
 Place = Literal["job", "spare", "repair"]
@@ -51,18 +51,3 @@ class Pool:
         """Nodes by place, counted one by one."""
         counts = Counter(self._place)
         return {name: counts[code] for code, name in enumerate(_NAMES)}
-
-
-class RepairShop:
-    """Repairs in order of arrival in so many slots. The end of a repair is known when it is admitted."""
-
-    def __init__(self, slots: int | None) -> None:
-        self._free_at = None if slots is None else [0] * slots
-
-    def admit(self, now: int, duration: int) -> int:
-        """The time (ns) at which a repair that arrives now, and takes `duration` in its slot, is done."""
-        if self._free_at is None:
-            return now + duration
-        end = max(now, self._free_at[0]) + duration
-        heapreplace(self._free_at, end)
-        return end

@@ -15,6 +15,13 @@ from clustersim.scenario.units import Count, Duration, Name, Number, PositiveCou
 
 Kind = Literal["crash", "hang", "silent", "false-alarm"]
 
+# What a rate may be of, by scope, and how one writes it.
+_RATES = {
+    "node": {"node": "per node-day", "GPU": "per GPU-year"},
+    "domain": {"domain": "per domain-year"},
+    "job": {"job": "per day"},
+}
+
 
 def _check_detection(kind: Kind, detection: object) -> None:
     if kind == "hang" and detection == 0:
@@ -29,20 +36,22 @@ class Stochastic(Part):
     cause: Name
     """Its name, unique in the scenario."""
     count: Number | None = None
-    """Failures seen over a period, on so many nodes (scope = "node") or in one job (scope = "job")."""
+    """Failures seen over a period, on so many nodes or domains, or in one job (scope = "job")."""
     over: PositiveDuration | None = None
     """The period in which `count` failures were seen."""
     on_nodes: PositiveCount | None = None
     """The number of nodes on which `count` failures were seen."""
+    on_domains: PositiveCount | None = None
+    """With scope = "domain": the number of domains on which `count` failures were seen."""
     rate: FailureRate | None = None
-    """Instead of a count: "6.5 per 1000 node-days", "2 per GPU-year", or "3 per day" for scope = "job"."""
+    """Instead of a count: "6.5 per 1000 node-days", "2 per GPU-year", "1 per domain-year"; "3 per day" of the job."""
     law: LifeLaw = ExponentialLife(type="exponential")
-    """The law of the time between failures of one node (or of the job); its mean is the inverse of the rate.
+    """The law of the time between failures of one node, one domain or the job; its mean is the inverse of the rate.
 
     An empirical law may stand without a rate.
     """
-    scope: Literal["node", "job"] = "node"
-    """A node fails, or the job stops without losing a node."""
+    scope: Literal["node", "domain", "job"] = "node"
+    """A node fails, or all nodes of a domain at once, or the job stops without losing a node."""
     ages: Literal["wall", "in_job", "training"] = "wall"
     """What time it ages by: always, only while its node is in the job, or only while the job trains."""
     renews: Literal["cause", "all"] = "cause"
@@ -63,12 +72,14 @@ class Stochastic(Part):
         if self.rate is None:
             self._check_count()
         else:
-            for key in ("count", "over", "on_nodes"):
+            for key in ("count", "over", "on_nodes", "on_domains"):
                 if getattr(self, key) is not None:
                     raise wrong("either a count with its period or a rate", "both", key=key)
-            if (self.rate.of == "job") != (self.scope == "job"):
-                expected = 'a rate "per day"' if self.scope == "job" else 'a rate "per node-day" or "per GPU-year"'
-                raise wrong(f'{expected} with scope = "{self.scope}"', f'"{self.rate}"', key="rate")
+            if self.rate.of not in _RATES[self.scope]:
+                expected = " or ".join(f'"{example}"' for example in _RATES[self.scope].values())
+                raise wrong(f'a rate {expected} with scope = "{self.scope}"', f'"{self.rate}"', key="rate")
+        if self.scope == "domain":
+            self._check_domain()
         _check_detection(self.kind, self.detection)
         self._check_repair()
         return self
@@ -89,25 +100,34 @@ class Stochastic(Part):
 
     def _check_count(self) -> None:
         if self.count is None:
-            if isinstance(self.law, EmpiricalLife) and self.over is None and self.on_nodes is None:
+            if isinstance(self.law, EmpiricalLife) and (self.over or self.on_nodes or self.on_domains) is None:
                 return
             raise wrong('count, over and on_nodes, or a rate such as "6.5 per 1000 node-days"', "neither", key="rate")
         if self.over is None:
             raise wrong('a period such as "54 d" beside count', "nothing", key="over")
-        if self.scope == "node" and self.on_nodes is None:
-            raise wrong("the number of nodes that the count was seen on", "nothing", key="on_nodes")
-        if self.scope == "job" and self.on_nodes is not None:
-            raise wrong('no on_nodes with scope = "job"', str(self.on_nodes), key="on_nodes")
+        for scope, key in (("node", "on_nodes"), ("domain", "on_domains")):
+            seen_on = getattr(self, key)
+            if scope == self.scope and seen_on is None:
+                raise wrong(f"the number of {scope}s that the count was seen on", "nothing", key=key)
+            if scope != self.scope and seen_on is not None:
+                raise wrong(f'no {key} with scope = "{self.scope}"', str(seen_on), key=key)
+
+    def _check_domain(self) -> None:
+        for key, only in (("ages", "wall"), ("renews", "cause")):
+            if getattr(self, key) != only:
+                raise wrong(f'"{only}" with scope = "domain"', f'"{getattr(self, key)}"', key=key)
+        if self.kind == "silent":
+            raise wrong('a node or the job that computes wrongly with kind = "silent"', '"domain"', key="scope")
 
     def failures_per_ns(self, gpus_per_node: int) -> float:
-        """Failures a nanosecond of one node (scope = "node") or of the job (scope = "job"); may be 0."""
+        """Failures a nanosecond of one node, of one domain or of the job, as the scope says; may be 0."""
         if self.rate is not None:
             return self.rate.per_ns * (gpus_per_node if self.rate.of == "GPU" else 1)
         if self.count is None:
             assert isinstance(self.law, EmpiricalLife)  # `_check` left no other case
             return len(self.law.durations) / math.fsum(self.law.durations)
         assert self.over is not None
-        return self.count / (self.over * (self.on_nodes or 1))
+        return self.count / (self.over * (self.on_nodes or self.on_domains or 1))
 
 
 class Scripted(Part):

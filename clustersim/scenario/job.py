@@ -89,8 +89,16 @@ class Cluster(Part):
     """Nodes beside them that replace failed ones."""
     gpus_per_node: PositiveCount = 8
     """GPUs a node."""
+    nodes_per_domain: PositiveCount | None = None
+    """Nodes that share a rack or a switch, and fail together from a cause with scope = "domain"; spares follow."""
     repair_slots: PositiveCount | None = None
     """Nodes that can be repaired at once; no bound if not said."""
+
+    def in_job(self, scope: Literal["node", "domain", "job"]) -> int:
+        """How many nodes or domains the job runs on at full layout; 1 for the job itself."""
+        if scope == "domain":
+            return -(-self.nodes // (self.nodes_per_domain or 1))
+        return self.nodes if scope == "node" else 1
 
     @model_validator(mode="after")
     def _check(self) -> "Cluster":

@@ -20,7 +20,7 @@ from clustersim.scenario.quantities import (
 from clustersim.scenario.units import parse_count, parse_duration, parse_number
 
 _PERIODS_NS = {name: DURATION.factors[name[0]] for name in ("hour", "day", "week", "year")}
-_RATE_PATTERN = rf"^\s*({NUMBER})\s+per\s+(?:(?:([1-9][0-9_]*)\s+)?(node|GPU)-)?({'|'.join(_PERIODS_NS)})s?\s*$"
+_RATE_PATTERN = rf"^\s*({NUMBER})\s+per\s+(?:(?:([1-9][0-9_]*)\s+)?(node|GPU|domain)-)?({'|'.join(_PERIODS_NS)})s?\s*$"
 _RATE = re.compile(_RATE_PATTERN)
 _NEGATIVE = re.compile(r"\s*-\s*[0-9]")
 _EXPECTED_RATE = 'a rate such as "6.5 per 1000 node-days", "2 per GPU-year" or "3 per day"'
@@ -31,16 +31,16 @@ _EXPECTED_EVERY = 'an interval such as "10 min", "10 steps", "young" or "daly"'
 
 @dataclass(frozen=True)
 class Rate:
-    """Events in a period, of so many nodes or GPUs, or (per = 1) of the whole job: "6.5 per 1000 node-days"."""
+    """Events in a period, of so many nodes, GPUs or domains, or (per = 1) of the job: "6.5 per 1000 node-days"."""
 
     events: float
     per: int
-    of: Literal["node", "GPU", "job"]
+    of: Literal["node", "GPU", "domain", "job"]
     period_ns: int
 
     @property
     def per_ns(self) -> float:
-        """Events a nanosecond, of one node, of one GPU or of the job."""
+        """Events a nanosecond, of one node, of one GPU, of one domain or of the job."""
         return self.events / (self.per * self.period_ns)
 
     def __str__(self) -> str:
@@ -75,9 +75,13 @@ def parse_rate(value: object) -> Rate:
             raise wrong(f"{_EXPECTED_RATE}, not negative", show(value))
         fault = number_fault(value)
         raise wrong(_EXPECTED_RATE, f"{show(value)} ({fault})" if fault else show(value))
-    of: Literal["node", "GPU", "job"] = "node" if match[3] == "node" else "GPU" if match[3] else "job"
+    of: dict[str | None, Literal["node", "GPU", "domain", "job"]]
+    of = {"node": "node", "GPU": "GPU", "domain": "domain", None: "job"}
     return Rate(
-        events=parse_number(float(match[1])), per=parse_count(match[2] or 1), of=of, period_ns=_PERIODS_NS[match[4]]
+        events=parse_number(float(match[1])),
+        per=parse_count(match[2] or 1),
+        of=of[match[3]],
+        period_ns=_PERIODS_NS[match[4]],
     )
 
 

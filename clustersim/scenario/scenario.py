@@ -11,7 +11,7 @@ from pydantic import PrivateAttr, field_validator, model_validator
 from clustersim.scenario.bounds import check_bounds
 from clustersim.scenario.checkpoint import Checkpoint
 from clustersim.scenario.errors import wrong
-from clustersim.scenario.failures import Failure, Scripted
+from clustersim.scenario.failures import Failure, Scripted, Stochastic
 from clustersim.scenario.job import Cluster, Model, Parallelism, Run
 from clustersim.scenario.part import Part
 from clustersim.scenario.reading import Data, Loader
@@ -94,6 +94,8 @@ class Scenario(Part):
         for index, failure in enumerate(self.failures):
             if failure.cause in causes[:index]:
                 raise wrong("a cause that no other failure has", f'"{failure.cause}"', key=f"failures.{index}.cause")
+            if isinstance(failure, Stochastic) and failure.scope == "domain" and self.cluster.nodes_per_domain is None:
+                raise wrong('the nodes of a domain with scope = "domain"', "nothing", key="cluster.nodes_per_domain")
             if isinstance(failure, Scripted):
                 for entry, degree in enumerate(failure.data or ()):
                     if not sizes.degrees_ok(degree):

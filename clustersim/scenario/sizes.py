@@ -129,7 +129,7 @@ def measure(
     step_ns = _full_step_ns(model, gpus)
     steps = _steps(run, batch, samples, tokens_per_sample)
     failures_per_ns = math.fsum(
-        cause.failures_per_ns(cluster.gpus_per_node) * (cluster.nodes if cause.scope == "node" else 1)
+        cause.failures_per_ns(cluster.gpus_per_node) * cluster.in_job(cause.scope)
         for cause in failures
         if not isinstance(cause, Scripted)
     )

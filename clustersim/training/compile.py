@@ -7,7 +7,7 @@ import simpy
 from clustersim.cluster.causes import Lifetimes
 from clustersim.cluster.clock import Alarm, Rank
 from clustersim.cluster.cluster import Cluster
-from clustersim.cluster.compile import causes_of, law_of
+from clustersim.cluster.compile import causes_of, law_of, machine_of
 from clustersim.history import History
 from clustersim.laws import Constant, Law
 from clustersim.scenario import Scenario
@@ -67,9 +67,7 @@ class World:
             self.env,
             causes,
             Lifetimes(causes, seed, replication),
-            nodes=scenario.cluster.nodes,
-            spares=scenario.cluster.spares,
-            repair_slots=scenario.cluster.repair_slots,
+            machine_of(scenario),
             horizon_ns=scenario.sizes.limit_ns,
         )
         phases = Hashed(seed, replication, "recovery")

@@ -8,7 +8,7 @@ import simpy
 from clustersim import load_scenario, simulate
 from clustersim.cluster.causes import JOB, Lifetimes
 from clustersim.cluster.cluster import Cluster
-from clustersim.cluster.compile import causes_of
+from clustersim.cluster.compile import causes_of, machine_of
 
 SECOND = 10**9
 
@@ -34,9 +34,7 @@ def hits_of(scenario, seconds, trains_from=0):
     """What a job would hear that trains from a time on and does nothing about it: (second, hit)."""
     env, causes = simpy.Environment(), causes_of(scenario)
     heard = []
-    cluster = Cluster(
-        env, causes, Lifetimes(causes, 0, 0), nodes=4, spares=2, repair_slots=None, horizon_ns=scenario.sizes.limit_ns
-    )
+    cluster = Cluster(env, causes, Lifetimes(causes, 0, 0), machine_of(scenario), scenario.sizes.limit_ns)
     cluster.on_hit = lambda hit: heard.append((env.now / SECOND, hit))
     cluster.arm()
     env.run(until=trains_from * SECOND + 1)

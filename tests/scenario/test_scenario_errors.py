@@ -10,7 +10,7 @@ DURATION = 'expected a duration such as "10 min"'
 EVERY = 'expected an interval such as "10 min", "10 steps", "young" or "daly"'
 RATE = 'expected a rate such as "6.5 per 1000 node-days", "2 per GPU-year" or "3 per day"'
 TABLES = "one of name, run, model, cluster, parallelism, failures, checkpoint, recovery, data, loader"
-CLUSTER = "one of nodes, spares, gpus_per_node, repair_slots"
+CLUSTER = "one of nodes, spares, gpus_per_node, nodes_per_domain, repair_slots"
 REQUIRED = "expected a value (this key is required), found nothing"
 
 # (what --set is given, the line without the file's name)
@@ -168,6 +168,34 @@ WRONG = [
     (
         "failures.0.kind=false-alarm",
         'failures.0.repair: expected no repair with kind = "false-alarm", as nothing broke, found one',
+    ),
+    (
+        "failures.0.scope=domain",
+        'failures.0.on_nodes: expected no on_nodes with scope = "domain", found 16',
+    ),
+    (
+        "failures.1.scope=domain",
+        'failures.1.rate: expected a rate "per domain-year" with scope = "domain", found "1.0 per day"',
+    ),
+    (
+        "failures.2={cause='x', scope='domain', rate='1 per domain-year'}",
+        'cluster.nodes_per_domain: expected the nodes of a domain with scope = "domain", found nothing',
+    ),
+    (
+        "failures.2={cause='x', scope='domain', rate='1 per domain-year', ages='training'}",
+        'failures.2.ages: expected "wall" with scope = "domain", found "training"',
+    ),
+    (
+        "failures.2={cause='x', scope='domain', rate='1 per domain-year', renews='all'}",
+        'failures.2.renews: expected "cause" with scope = "domain", found "all"',
+    ),
+    (
+        "failures.2={cause='x', scope='domain', rate='1 per domain-year', kind='silent'}",
+        'failures.2.scope: expected a node or the job that computes wrongly with kind = "silent", found "domain"',
+    ),
+    (
+        "failures.2={cause='x', scope='domain', count=3, over='1 y'}",
+        "failures.2.on_domains: expected the number of domains that the count was seen on, found nothing",
     ),
     ("failures.0.transient=1.5", "failures.0.transient: expected a share from 0 to 1, found 1.5"),
     ("failures.0.transient=-1", "failures.0.transient: expected a number, not negative, found -1"),

@@ -1,0 +1,91 @@
+"""Nodes that are out: what keeps them out, the slots in which they are repaired, and how they come back."""
+
+from collections.abc import Callable, Sequence
+from heapq import heapreplace
+
+import simpy
+
+from clustersim.cluster.causes import Cause, Lifetimes
+from clustersim.cluster.clock import Alarm, Rank
+from clustersim.cluster.failures import Failures, Strike
+from clustersim.cluster.pool import Pool
+from clustersim.laws import NEVER
+
+
+class RepairShop:
+    """Repairs in order of arrival in so many slots. The end of a repair is known when it is admitted."""
+
+    def __init__(self, slots: int | None) -> None:
+        self._free_at = None if slots is None else [0] * slots
+
+    def admit(self, now: int, duration: int) -> int:
+        """The time (ns) at which a repair that arrives now, and takes `duration` in its slot, is done."""
+        if self._free_at is None:
+            return now + duration
+        end = max(now, self._free_at[0]) + duration
+        heapreplace(self._free_at, end)
+        return end
+
+
+class Repairs:
+    """The repairs under way. One repair may hold several nodes, and a node, whose domain fails too, be held twice.
+
+    `back` is called for each node that nothing holds any longer, with the cause of the repair that was its last.
+    """
+
+    def __init__(
+        self,
+        env: simpy.Environment,
+        pool: Pool,
+        failures: Failures,
+        lifetimes: Lifetimes,
+        slots: int | None,
+        back: Callable[[Cause, int], None],
+    ) -> None:
+        self._env = env
+        self._pool = pool
+        self._failures = failures
+        self._lifetimes = lifetimes
+        self._shop = RepairShop(slots)
+        self._back = back
+        self._holds: dict[int, int] = {}  # node -> repairs that hold it
+        self._gone: dict[int, None] = {}  # nodes that will not come back
+
+    @property
+    def returning(self) -> int:
+        """Nodes in repair that will come back."""
+        return len(self._holds) - len(self._gone)
+
+    def begin(self, strike: Strike, nodes: Sequence[int], now: int, delay: int) -> None:
+        """The nodes leave wherever they are; the repair that ends the strike's life begins after a delay (ns)."""
+        cause, entity, k = strike
+        repair = self._lifetimes.repair(cause, entity, k)
+        for node in nodes:
+            self._holds[node] = self._holds.get(node, 0) + 1
+            if self._holds[node] == 1:
+                self._pool.break_down(node)
+                self._failures.take_out(node, cause, now)
+            if max(delay, repair) >= NEVER:
+                self._gone[node] = None
+        if max(delay, repair) >= NEVER:
+            return
+        if delay:
+            Alarm(self._env, now + delay, Rank.REPAIR, lambda alarm: self._admit(strike, nodes, repair, alarm.at_ns))
+        else:
+            self._admit(strike, nodes, repair, now)
+
+    def _admit(self, strike: Strike, nodes: Sequence[int], repair: int, now: int) -> None:
+        until = self._shop.admit(now, repair)
+        Alarm(self._env, until, Rank.REPAIR, lambda _: self._done(strike, nodes, until))
+
+    def _done(self, strike: Strike, nodes: Sequence[int], now: int) -> None:
+        cause = strike.cause
+        if cause.scope == "domain":
+            self._failures.renew(cause, strike.entity, now)
+        for node in nodes:
+            self._holds[node] -= 1
+            if self._holds[node] == 0:
+                del self._holds[node]
+                self._pool.bring_back(node)
+                self._failures.bring_back(node, now)
+                self._back(cause, node)
