@@ -3,10 +3,10 @@
 from collections import Counter
 from itertools import pairwise
 
+import literal
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from literal import LiteralLoader, train
 
 from clustersim.account import count_identity, same_batches
 from clustersim.data.corpus import Corpus
@@ -72,6 +72,13 @@ def history_of(rows):
     return history
 
 
+def batches_of(parts, corpus, batch, rows):
+    """The batches of the final model, a list of sample ids for each step."""
+    attempts = [literal.Attempt(1, *row) for row in rows]
+    line = literal.run(parts, corpus, attempts, batch, epochs=0, steps=0)
+    return [[sample for _, sample in step] for step in line.steps]
+
+
 @settings(max_examples=1500, deadline=None, derandomize=True)
 @given(
     st.sampled_from(PARTS),
@@ -84,16 +91,20 @@ def test_the_model_is_made_of_the_same_batches(parts, kind, size, batch, rows):
     batch = min(batch, size)
     order = order_of(kind, Corpus(size, min(size, 5)), 0, 0)
     loader = SequenceLoader(order, batch, parts)
-    literal = LiteralLoader(
-        lambda family, epoch: order.samples_at(family, epoch, np.arange(size)).tolist(),
-        parts.saves,
-        parts.comes_back,
-        parts.reshuffle_lasts,
-        parts.epoch_edge,
-        parts.prefetch * batch,
-        parts.order_epoch,
+    asked = literal.Corpus(
+        size, order=lambda family, epoch: [order.samples_at(family, epoch, np.arange(size)).tolist()]
     )
-    model = train(literal, batch, rows)
+    stated = literal.Parts(
+        last_batch="span",
+        saves=parts.saves,
+        comes_back=parts.comes_back,
+        reshuffle_lasts=parts.reshuffle_lasts,
+        epoch_edge=parts.epoch_edge,
+        counted_at=parts.counted_at,
+        prefetch=parts.prefetch,
+        order_epoch=parts.order_epoch,
+    )
+    model = batches_of(stated, asked, batch, rows)
     history = history_of(rows)
     reads = follow(history, loader)
     ours = {
@@ -108,7 +119,7 @@ def test_the_model_is_made_of_the_same_batches(parts, kind, size, batch, rows):
     counts = count_identity(order, planned, seen)
     views = Counter(sample for rows_of_step in model for sample in rows_of_step)
     np.testing.assert_array_equal(counts.seen, [views[sample] for sample in range(size)])
-    sound = train(LiteralLoader(literal.order_of, "samples", "exact"), batch, [(0, len(model), len(model))])
+    sound = batches_of(literal.Parts(last_batch="span"), asked, batch, [(0, len(model), len(model))])
     views = Counter(sample for rows_of_step in sound for sample in rows_of_step)
     np.testing.assert_array_equal(counts.planned, [views[sample] for sample in range(size)])
 

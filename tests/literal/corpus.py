@@ -1,0 +1,58 @@
+"""What there is to read: for each epoch the shards in reading order, each a list of sample ids."""
+
+from itertools import pairwise
+from random import Random
+
+
+class Corpus:
+    """`samples` ids in `shards` runs as even as they go, read in an order of its own (seed) or one that is handed in.
+
+    order: sequential; shuffle (every epoch a permutation, one shard); shard-shuffle (shards permuted);
+    samples-in-shards (shards permuted, and the samples in each of them, these afresh for each layout);
+    with-replacement (shards drawn for each reader); sequential-once, shuffle-once (whatever is permuted is permuted the
+    same way in every epoch). Or a function (family, epoch) -> list of shards.
+    """
+
+    def __init__(self, samples, shards=1, order="shuffle", seed=0):
+        size, longer = divmod(samples, shards)
+        starts = [k * size + min(k, longer) for k in range(shards + 1)]
+        self.shards = [list(range(a, b)) for a, b in pairwise(starts)]
+        self.samples, self.order, self.seed, self._made = samples, order, seed, {}
+
+    def random(self, *about):
+        """A random stream of its own for whatever it is about."""
+        return Random(f"{self.seed} {about}")
+
+    def part_random(self, family, epoch, reader, readers):
+        """The random stream by which a reader permutes its own part."""
+        return self.random("part", family, 0 if self.order == "sequential-once" else epoch, reader, readers)
+
+    def epoch(self, family, epoch, layout=0, reader=0):
+        """The epoch's shards in reading order. Only some orders depend on the layout or on who reads."""
+        if callable(self.order):
+            return self.order(family, epoch)
+        epoch = 0 if self.order.endswith("-once") else epoch
+        about = (family, epoch, layout, reader)
+        if self.order not in ("samples-in-shards", "with-replacement"):
+            about = (family, epoch)
+        if about not in self._made:
+            self._made[about] = self._make(*about)
+        return self._made[about]
+
+    def _make(self, family, epoch, layout=0, reader=0):
+        random = self.random("order", family, epoch)
+        if self.order in ("sequential", "sequential-once"):
+            return self.shards
+        if self.order in ("shuffle", "shuffle-once"):
+            ids = list(range(self.samples))
+            random.shuffle(ids)
+            return [ids]
+        if self.order == "with-replacement":
+            random = self.random("order", family, epoch, reader)
+            return [random.choice(self.shards) for _ in range(len(self.shards) + 4)]
+        shards = list(self.shards)
+        random.shuffle(shards)
+        if self.order == "samples-in-shards":
+            inner = self.random("inner", family, epoch, layout)
+            shards = [inner.sample(shard, len(shard)) for shard in shards]
+        return shards

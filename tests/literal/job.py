@@ -1,0 +1,82 @@
+"""The job loop: a step from every rank, states saved, crashes, restarts with other ranks; what the final model saw."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from literal.loader import Loader
+from literal.streams import RefusedError
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A life of the job: it comes back from the checkpoint of step `start` (the first one starts afresh) and dies when
+    it has trained to step `stop`, having read to step `read`. The last attempt's stop is None: it runs to the end."""
+
+    ranks: int
+    start: int = 0
+    stop: int | None = None
+    read: int | None = None
+
+
+@dataclass
+class Lineage:
+    """What the final model is made of: for each step its samples, each with the epoch of the loop that read it."""
+
+    steps: list = field(default_factory=list)
+    refused: str | None = None
+    ended: bool = False  # a stream that holds all its epochs came to its end
+
+    def counts(self, samples, epochs=None, steps=None):
+        """Views of each sample, list[samples]: in a loop over `epochs` epochs, or in the first `steps` steps."""
+        seen = Counter(x for rows in self.steps[:steps] for epoch, x in rows if epochs is None or epoch < epochs)
+        return [seen[x] for x in range(samples)]
+
+
+def run(parts, corpus, attempts, batch, epochs, steps):
+    """Play the attempts; the last one goes on until `epochs` epochs are over and `steps` steps are done.
+
+    So one lineage answers both ways of ending: `counts(epochs=..)` and `counts(steps=..)`.
+    """
+    line, checkpoints = Lineage(), {}
+    needed = {attempt.start for attempt in attempts[1:]}
+    loader = None
+    for life, attempt in enumerate(attempts):
+        before, loader = loader, Loader(parts, corpus, batch, epochs, attempt.ranks, life)
+        if life:
+            ranks, state = checkpoints[attempt.start]
+            try:
+                if parts.comes_back == "continue":
+                    loader = before
+                else:
+                    loader.come_back(state, ranks, life)
+            except RefusedError as reason:
+                line.refused = str(reason)
+                return line
+            del line.steps[attempt.start :]
+        elif 0 in needed:
+            checkpoints[0] = attempt.ranks, loader.state_dict()
+        _play(loader, attempt, line, checkpoints, needed, epochs, steps)
+    return line
+
+
+def _play(loader, attempt, line, checkpoints, needed, epochs, steps):
+    step, idle = attempt.start, 0
+    while True:
+        if attempt.stop is None and loader.epoch >= epochs and step >= steps:
+            return
+        if attempt.stop is not None and step == (attempt.read or attempt.stop):
+            return
+        rows = loader.next_step()
+        if rows is None:
+            idle += 1
+            if loader.parts.passes != "epoch" or idle > 2:
+                line.ended = True
+                return
+            loader.begin_epoch(loader.epoch + 1)
+            continue
+        idle = 0
+        step += 1
+        if attempt.stop is None or step <= attempt.stop:
+            line.steps.append(rows)
+            if step in needed:
+                checkpoints[step] = loader.ranks, loader.state_dict()

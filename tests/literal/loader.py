@@ -1,0 +1,312 @@
+"""A literal loader: readers that yield sample ids, real state dictionaries, one epoch after another."""
+
+from copy import deepcopy
+
+from literal.streams import FromQueue, Queue, Reader, RefusedError, Shards, Stream
+
+
+class Loader:
+    """One process of a job: `ranks` ranks that read `batch` samples a step together, in an epoch of the corpus.
+
+    `epochs` is E, which only streams that repeat the corpus themselves need to know.
+    """
+
+    def __init__(self, parts, corpus, batch, epochs, ranks, attempt=0):
+        self.parts, self.corpus, self.epochs, self.ranks, self.attempt = parts, corpus, epochs, ranks, attempt
+        one = parts.partition == "global"
+        self.readers_count = 1 if one else parts.readers or ranks
+        self.batch = parts.rank_batch * (ranks if one else 1) or batch // self.readers_count
+        self.epoch, self.family, self.forgot_epoch = 0, 0, False
+        self.steps, self.loop_steps, self.done = 0, 0, 0  # delivered: in the run; in the loop's epoch, by its count
+        self.own_count, self.offset, self.left, self.queue = 0, 0, None, None
+        self.first_epoch, self.first_ranks = 0, ranks  # of this process; of the run
+        self.readers = self.fresh_readers()
+
+    # What an epoch is made of
+
+    def epoch_shards(self, epoch, reader):
+        family = self.family if epoch == self.epoch or self.parts.reshuffle_lasts == "for-good" else 0
+        return self.corpus.epoch(family, self.order_epoch(epoch), self.ranks, reader)
+
+    def order_epoch(self, epoch):
+        """The epoch that the seed knows of."""
+        if self.parts.order_epoch == "since-start":
+            return epoch - self.first_epoch
+        return 0 if self.forgot_epoch else epoch
+
+    def reader_lists(self, epoch, r):
+        """The shards that reader r reads in one epoch, and which samples of them it keeps: (offset, every)."""
+        parts, count = self.parts, self.readers_count
+        shards = self.epoch_shards(epoch, r)
+        if self.left is not None and epoch == self.epoch:
+            shards = [self.left]
+        if parts.canonical:
+            shards = [self.canonical([x for shard in shards for x in shard])]
+        if self.corpus.order == "with-replacement" or parts.partition in ("global", "filtered", "slices"):
+            return shards, (0, 1)
+        if parts.partition == "shards":
+            mine, keep = (shards[r::count], (0, 1)) if len(shards) % count == 0 else (shards, (r, count))
+            if parts.permutes == "part":
+                mine = self.corpus.part_random(self.family, self.order_epoch(epoch), r, count).sample(mine, len(mine))
+            return mine, keep
+        ids = [x for shard in shards for x in shard]
+        if parts.uneven == "pad":
+            ids = ids + ids[: -len(ids) % count]
+        elif parts.uneven == "drop":
+            ids = ids[: len(ids) - len(ids) % count]
+        run = slice(len(ids) * r // count, len(ids) * (r + 1) // count)
+        part = ids[r::count] if parts.partition == "strided" else ids[run]
+        if parts.permutes == "part":
+            self.corpus.part_random(self.family, self.order_epoch(epoch), r, count).shuffle(part)
+        return [part], (0, 1)
+
+    def canonical(self, ids):
+        """Runs of the order, each filled up with its own first sample until the run's first ranks R divide it.
+
+        Rank r of R reads the samples r, r + R, .. of all runs, one of each run in turn; so the global batches are made.
+        """
+        size, ranks = len(ids) // self.parts.canonical, self.first_ranks
+        runs = [ids[k : k + size] for k in range(0, len(ids), size)]
+        runs = [run + run[:1] * (-len(run) % ranks) for run in runs]
+        by_rank = [[run[k] for k in range(r, len(runs[0]), ranks) for run in runs] for r in range(ranks)]
+        share = self.batch // ranks
+        return [x for k in range(0, len(by_rank[0]), share) for part in by_rank for x in part[k : k + share]]
+
+    def worker_lists(self, lists, w):
+        count, split = self.parts.workers, self.parts.worker_split
+        if split == "shards":
+            return lists[w::count]
+        ids = [x for one in lists for x in one]
+        if split == "strided":
+            return [ids[w::count]]
+        return [ids[len(ids) * w // count : len(ids) * (w + 1) // count]]
+
+    def fresh_reader(self, r):
+        passes = {"epoch": 1, "repeat": self.epochs, "endless": 4 * self.epochs}[self.parts.passes]
+        if self.parts.partition == "queue":
+            return Reader([Stream(FromQueue(self.queue), self.parts, self.corpus.random())], self.batch, self.parts)
+        streams, start = [], []
+        for w in range(self.parts.workers):
+            lists = []
+            for epoch in range(self.epoch, self.epoch + passes):
+                mine, keep = self.reader_lists(epoch, r)
+                lists += self.worker_lists(mine, w) if self.parts.workers > 1 else mine
+            start += [x for one in lists for x in one][: self.batch]
+            about = {
+                "epoch": (self.order_epoch(self.epoch), self.family),
+                "once": (),
+                "never": (self.epoch, self.family, self.attempt),
+            }[self.parts.buffer_seed]
+            random = self.corpus.random("buffer", r, w, *about)
+            first = (r, self.readers_count) if self.parts.partition == "filtered" else (0, 1)
+            streams.append(Stream(Shards(lists, self.parts.interleave, first), self.parts, random, keep))
+        reader = Reader(streams, self.batch, self.parts)
+        if self.parts.partition == "slices":
+            reader.slice = (r, self.readers_count)
+        reader.first = start[: self.batch]
+        return reader
+
+    def fresh_readers(self):
+        if self.parts.partition == "queue":
+            self.queue = Queue(self.epoch_shards(self.epoch, 0) if self.left is None else self.left)
+        return [self.fresh_reader(r) for r in range(self.readers_count)]
+
+    def begin_epoch(self, epoch):
+        self.epoch, self.loop_steps, self.own_count, self.left = epoch, 0, 0, None
+        self.forgot_epoch = False
+        if self.parts.reshuffle_lasts == "epoch":
+            self.family = 0
+        self.readers = self.fresh_readers()
+        if self.parts.comes_back == "reapply" and self.offset:
+            for reader in self.readers:
+                for _ in range(self.offset):
+                    reader.streams[0].next()
+
+    # One step
+
+    def steps_per_epoch(self):
+        """Batches in an epoch that nothing has cut short."""
+        return -(-self.corpus.samples // (self.batch * self.readers_count))
+
+    def next_step(self):
+        """The samples of one step, each with its epoch; None when the epoch is over."""
+        counted = self.parts.loop_counter == "kept" or self.corpus.order == "with-replacement"
+        if counted and self.loop_steps == self.steps_per_epoch():
+            return None
+        if self.parts.last_batch == "span":
+            return self.spanning_step()
+        batches = [reader.next() for reader in self.readers]
+        if any(rows is None for rows in batches):
+            return None
+        passed = self.loop_steps // self.steps_per_epoch() if self.parts.passes == "endless" else 0
+        step = [(self.epoch + passed, x) for rows in batches for x in rows]
+        self.loop_steps += 1
+        self.steps += 1
+        self.own_count += self.batch // self.ranks
+        return step
+
+    def spanning_step(self):
+        """A global batch that goes on in the next epoch where this one ends."""
+        step = []
+        while len(step) < self.batch:
+            sample = self.readers[0].streams[0].next()
+            if sample is None:
+                self.begin_epoch(self.epoch + 1)
+            else:
+                step.append((self.epoch, sample))
+        self.loop_steps += 1
+        self.steps += 1
+        return step
+
+    # States
+
+    def at_end(self):
+        """Whether some reader has nothing more to deliver in this epoch."""
+        return any(all(self._left_of(s) == 0 for s in reader.streams) for reader in self.readers)
+
+    @staticmethod
+    def _left_of(stream):
+        return stream.shards.length - sum(stream.shards.read) + len(stream.buffer) + len(stream.ready)
+
+    def state_dict(self):
+        at_end = self.loop_steps > 0 and self.at_end()
+        state = {
+            "epoch": self.epoch,
+            "steps": self.steps,
+            "loop_steps": self.loop_steps,
+            "readers": [reader.state() for reader in self.readers],
+            "own_count": self.own_count,
+            "ends": at_end and self.parts.epoch_edge != "new",
+            "begins": self.loop_steps == 0,
+            "offset": self.offset,
+            "first_ranks": self.first_ranks,
+        }
+        if self.parts.counted_at == "issued" and self.loop_steps:
+            for reader, its in zip(self.readers, state["readers"], strict=True):
+                for stream, one in zip(reader.streams, its["streams"], strict=True):
+                    one["read"] = [min(k + self.parts.prefetch * self.batch, stream.shards.length) for k in one["read"]]
+        if self.parts.on_layout_change == "redivide":
+            state["left"] = [x for reader in self.readers for x in self._unread(reader)]
+        if self.parts.partition == "queue":
+            doing = [shard for reader in self.readers for shard in reader.streams[0].shards.unfinished()]
+            state["left"] = (doing if self.parts.unfinished_shard == "again" else []) + self.queue.todo
+        if self.parts.comes_back == "remainder":
+            state["left"] = self._unread(self.readers[0])
+        if at_end and self.parts.epoch_edge == "new":
+            state |= {"epoch": self.epoch + 1, "loop_steps": 0, "readers": None, "begins": True, "own_count": 0}
+        return deepcopy(state)
+
+    @staticmethod
+    def _unread(reader):
+        ids = []
+        for stream in reader.streams:
+            for group, read in zip(stream.shards.groups, stream.shards.read, strict=True):
+                ids += group[read:]
+        return ids
+
+    def come_back(self, state, ranks_before, restart):
+        """Stand where a checkpoint of a job of `ranks_before` ranks lets it stand. Raises RefusedError."""
+        parts = self.parts
+        if parts.comes_back == "refuse" or (parts.on_layout_change == "refuse" and self.ranks != ranks_before):
+            raise RefusedError(f"saved with {ranks_before} ranks, {self.ranks} come back")
+        self.steps = state["steps"]
+        fresh = parts.comes_back in ("reshuffle", "reshuffle-epoch", "remainder")
+        self.family = restart if fresh else 0
+        self.forgot_epoch = parts.order_epoch == "first"
+        self.offset, self.first_ranks = state["offset"], state["first_ranks"]
+        self.first_epoch = state["epoch"]
+        if parts.comes_back == "restart-run" or parts.saves == "nothing":
+            self.begin(0)
+        elif parts.comes_back == "next-epoch":
+            at_start = parts.saves == "samples" and state["begins"]  # an epoch number alone does not tell
+            self.begin(state["epoch"] + (0 if at_start else 1))
+        elif parts.comes_back in ("restart-epoch", "reshuffle-epoch") or parts.saves == "epoch":
+            self.begin(state["epoch"])
+            if parts.loop_counter == "kept":
+                self.loop_steps = state["loop_steps"]
+        elif state["ends"] and parts.partition == "global" and parts.past_end == "end":
+            self.family, self.forgot_epoch = 0, False
+            self.begin(state["epoch"] + (2 if parts.epoch_edge == "finished" else 1))
+        elif parts.saves == "steps" and parts.rank_batch:
+            self._skip_todays_steps(state)
+        else:
+            self.begin(state["epoch"])
+            if state["readers"] is not None:
+                self._go_on(state, ranks_before)
+
+    def begin(self, epoch):
+        """The start of an epoch, in the order that the loader comes back to."""
+        self.epoch = epoch
+        self.loop_steps = self.own_count = 0
+        self.readers = self.fresh_readers()
+
+    def _skip_todays_steps(self, state):
+        """The run's steps, counted in today's batches: so many epochs, so many steps of this one."""
+        self.begin(state["steps"] // self.steps_per_epoch())
+        for _ in range(state["steps"] % self.steps_per_epoch()):
+            self.readers[0].next()
+            self.loop_steps += 1
+
+    def _go_on(self, state, ranks_before):
+        parts, changed = self.parts, self.ranks != ranks_before
+        self.loop_steps, self.own_count = state["loop_steps"], state["own_count"]
+        if parts.partition == "queue":
+            self.left = state["left"]
+            self.readers = self.fresh_readers()
+        elif parts.comes_back == "remainder":
+            self.corpus.random("remainder", self.family).shuffle(state["left"])
+            self.left = state["left"]
+            self.readers = self.fresh_readers()
+        elif parts.miscount == "rank-as-global":
+            self.readers[0].streams[0].shards.read = [state["own_count"]]
+        elif parts.saves == "steps":
+            self._fast_forward(state)
+        elif changed and parts.on_layout_change == "redivide":
+            self._redivide(state, ranks_before)
+        elif changed and parts.on_layout_change == "reshard":
+            total = sum(sum(s["read"]) for r in state["readers"] for s in r["streams"])
+            for reader in self.readers:
+                reader.streams[0].shards.read = [min(total // self.readers_count, reader.streams[0].shards.length)]
+        else:
+            self._keep_local(state)
+        if parts.comes_back == "reapply":
+            self.offset = max(self.offset, sum(state["readers"][0]["streams"][0]["read"]))
+
+    def _states_for(self, states):
+        """Whose state each reader takes, None for a reader that starts afresh."""
+        missing = self.parts.missing_state
+        if len(states) < self.readers_count and missing == "refuse":
+            raise RefusedError(f"{len(states)} states for {self.readers_count} readers")
+        spare = states[0] if missing == "rank-0" else None
+        return [states[r] if r < len(states) else spare for r in range(self.readers_count)]
+
+    def _fast_forward(self, state):
+        for reader, its in zip(self.readers, self._states_for(state["readers"]), strict=True):
+            skipped = its["batches"] if its else 0
+            for _ in range(skipped):
+                if reader.next() is None and self.parts.past_end == "refuse":
+                    raise RefusedError("the position lies behind the end of the part")
+            reader.batches = 2 * skipped if self.parts.miscount == "doubled" else skipped
+
+    def _redivide(self, state, ranks_before):
+        share = self.corpus.samples // self.readers_count
+        count = max(sum(sum(s["read"]) for s in r["streams"]) for r in state["readers"])
+        if count > share:
+            raise RefusedError(f"{count} samples read of {share} that a reader has")
+        left = state["left"]
+        whole = self.readers_count * self.parts.workers * self.batch
+        self.left = left[: len(left) - len(left) % whole] if left else None
+        self.readers = self.fresh_readers()
+
+    def _keep_local(self, state):
+        for reader, its in zip(self.readers, self._states_for(state["readers"]), strict=True):
+            if its is None:
+                continue
+            if its["streams"] is not None:
+                read = sum(sum(s["read"]) for s in its["streams"])
+                length = sum(s.shards.length for s in reader.streams)
+                if self.parts.past_end == "restart-epoch" and read >= length:
+                    continue
+                if self.parts.past_end == "refuse" and read > length:
+                    raise RefusedError(f"{read} samples read of {length} that the reader has")
+            reader.load(its)
