@@ -1,0 +1,157 @@
+"""What clustersim says of the same job: a preset, simulated; or a literal loader, played, where no preset exists."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from conformance.play import LOST_STEPS, Corpus, Ends, Job, Opens, Played, Usage, play
+
+import clustersim as cs
+
+RUNS = 50
+"""Runs, each with orders of its own, that tell whether a figure is drawn, and its law."""
+
+
+@dataclass(frozen=True)
+class Views:
+    """What the final model saw, against the ideal of each sample once an epoch."""
+
+    seen: Mapping[int, int]  # times seen -> samples
+    extra: int
+    missing: int
+    as_planned: int  # steps whose batch, as a multiset, is the one of the same job without a crash
+
+    @property
+    def net(self) -> int:
+        return self.extra - self.missing
+
+    def __str__(self) -> str:
+        return f"{self.extra}/{self.missing} ({self.as_planned})"
+
+
+class Refusal:
+    """The loader refuses the restart, or the first read after it."""
+
+    def __str__(self) -> str:
+        return "refuses"
+
+
+@dataclass(frozen=True)
+class Law:
+    """What the runs of a model saw; they differ where the damage is drawn."""
+
+    runs: Sequence[Views]
+
+    def of(self, figure: str) -> tuple[float, float]:
+        """The mean and the standard deviation of a figure."""
+        values = [getattr(run, figure) for run in self.runs]
+        mean = sum(values) / len(values)
+        return mean, math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
+
+    def misses(self, theirs: Views) -> str:
+        """What of theirs is not as the runs say, in a line; empty if all is."""
+        for figure in ("net", "extra", "missing", "as_planned"):
+            found, (mean, deviation) = getattr(theirs, figure), self.of(figure)
+            if abs(found - mean) > 4 * deviation:
+                expected = f"{mean:.0f} ± {deviation:.0f}" if deviation else f"{mean:.0f}"
+                return f"{figure.replace('_', ' ')}: expected {expected}, found {found}"
+        if all(run.seen == self.runs[0].seen for run in self.runs) and theirs.seen != self.runs[0].seen:
+            return f"times seen: expected {self.runs[0].seen}, found {theirs.seen}"
+        return ""
+
+    def __str__(self) -> str:
+        figures = [(round(mean), round(deviation)) for mean, deviation in map(self.of, ("extra", "missing"))]
+        shown = "/".join(f"{mean}±{deviation}" if deviation else f"{mean}" for mean, deviation in figures)
+        return f"{shown} ({self.of('as_planned')[0]:.0f})"
+
+
+Model = Callable[[Usage, Job, Path], Mapping[Ends, Law | Refusal]]
+
+
+def views(counts: Mapping[int, int], corpus: Corpus, as_planned: int) -> Views:
+    """The views of how often each sample was seen."""
+    times = [counts[sample] for sample in range(corpus.samples)]
+    extra = sum(max(0, seen - corpus.epochs) for seen in times)
+    missing = sum(max(0, corpus.epochs - seen) for seen in times)
+    return Views(dict(sorted(Counter(times).items())), extra, missing, as_planned)
+
+
+def of_played(played: Played, plan: Played, corpus: Corpus, ends: Ends) -> Views | Refusal:
+    """What a job's final model saw; `plan` is the same job without a crash."""
+    if played.refused:
+        return Refusal()
+    steps = played.epochs_end if ends == "epochs" else corpus.steps
+    pairs = zip(played.batches[:steps], plan.batches, strict=False)
+    return views(played.seen(steps), corpus, sum(Counter(batch) == Counter(planned) for batch, planned in pairs))
+
+
+def literal(opens: Opens) -> Model:
+    """A loader of a few plain lines, played like the library, in orders of its own."""
+
+    def model(usage: Usage, job: Job, folder: Path) -> Mapping[Ends, Law | Refusal]:
+        runs: dict[Ends, list[Views | Refusal]] = {ends: [] for ends in usage.ends}
+        for seed in range(RUNS):
+            ours = Job(replace(job.corpus, seed=1000 + seed), job.history)
+            played, plan = play(usage, opens, ours, folder), play(usage, opens, ours.plan, folder)
+            for ends in usage.ends:
+                runs[ends].append(of_played(played, plan, ours.corpus, ends))
+        return {ends: _law(says) for ends, says in runs.items()}
+
+    return model
+
+
+def preset(name: str, *, order: str = "shuffle", **parts: str) -> Model:
+    """A preset, simulated; parts beside it override its own."""
+    loader = {"preset": name, **parts}
+
+    def model(usage: Usage, job: Job, folder: Path) -> Mapping[Ends, Law | Refusal]:
+        return {
+            ends: _law([_simulated(_scenario(loader, order, job, ends), seed) for seed in range(RUNS)])
+            for ends in usage.ends
+        }
+
+    return model
+
+
+def _law(runs: Sequence[Views | Refusal]) -> Law | Refusal:
+    refusals = [run for run in runs if isinstance(run, Refusal)]
+    return refusals[0] if refusals else Law([run for run in runs if isinstance(run, Views)])
+
+
+def _simulated(scenario: cs.Scenario, seed: int) -> Views | Refusal:
+    run = cs.simulate(scenario, seed=seed)
+    if run.history.outcome == "refused":
+        return Refusal()
+    ledger, seen = run.account_ideal, Counter[int]()
+    for times, samples in zip(ledger.table.seen.tolist(), ledger.table.samples.tolist(), strict=True):
+        seen[times] += samples
+    return Views(dict(sorted(seen.items())), ledger.extra, ledger.missing, run.identical_steps)
+
+
+def _scenario(loader: dict[str, str], order: str, job: Job, ends: Ends) -> cs.Scenario:
+    """The job in clustersim: a save after every few steps; a job that grows begins with a crash down to its ranks."""
+    corpus, history = job.corpus, job.history
+    every = math.gcd(*history.checkpoints) or 1
+    crashes = [
+        (checkpoint + min(LOST_STEPS, every - 1), ranks)
+        for checkpoint, ranks in zip(history.checkpoints, history.ranks[1:], strict=True)
+    ]
+    if history.ranks[0] < max(history.ranks):
+        crashes.insert(0, (0, history.ranks[0]))
+    failure: dict[str, Any] = {"cause": "crash", "at_steps": [step for step, _ in crashes]}
+    failure["data"] = [data for _, data in crashes]
+    return cs.load_scenario(
+        {
+            "name": history.name,
+            "run": {"epochs": corpus.epochs} if ends == "epochs" else {"steps": corpus.steps},
+            "model": {"global_batch": corpus.batch, "step_time": "1 s"},
+            "cluster": {"nodes": max(history.ranks), "gpus_per_node": 1},
+            "failures": [failure] if crashes else [],
+            "checkpoint": {"every": f"{every} steps"},
+            "data": {"samples": corpus.samples, "order": order},
+            "loader": loader,
+        }
+    )
