@@ -14,7 +14,6 @@ from clustersim.account import Counts, Draws, Ledger, Spaces, count, count_ident
 from clustersim.history import HOUR_NS, History
 from clustersim.loaders.follow import Reads, plan
 from clustersim.loaders.parts import Loader
-from clustersim.loaders.split import rank_slices
 from clustersim.scenario import Scenario
 from clustersim.training.buckets import time_buckets
 
@@ -77,6 +76,8 @@ class Run:
     def by_identity(self) -> bool:
         """Whether views are counted sample by sample."""
         mode = self.scenario.run.account
+        if self.spaces.law == "parts":  # what permutes its parts by itself has no other count
+            return True
         return mode == "identity" or (mode == "auto" and self._is_small)
 
     @cached_property
@@ -103,11 +104,16 @@ class Run:
     @cached_property
     def account_ideal(self) -> Ledger:
         """The ledger against the ideal: every sample once an epoch; the plan itself unless the run ends by epochs."""
-        epochs, size = self.scenario.sizes.epochs, self.spaces.size
-        if epochs is None or self.history.outcome != "done" or self.planned_draws.views() == epochs * size:
+        epochs, size, batch = self.scenario.sizes.epochs, self.spaces.size, self.scenario.sizes.batch
+        if self.history.outcome != "done":
             return self.account
-        row = (0, 0, epochs, 0, size, 0, 0, self.scenario.sizes.batch)
-        return self._count(Draws(*(np.array([value], dtype=np.int64) for value in row)))
+        views = self.planned_steps * batch if epochs is None else epochs * size
+        if self.planned_draws.views() == views:
+            return self.account
+        whole, rest = divmod(views, size)
+        rows = [(0, 0, whole, 0, size, 0, 0, batch)] if whole else []
+        rows += [(0, whole, 1, 0, rest, 0, 0, batch)] if rest else []
+        return self._count(Draws(*np.array(rows, dtype=np.int64).reshape(-1, 8).T.copy()))
 
     @property
     def exact(self) -> Literal["identity", "distribution"]:
@@ -123,12 +129,12 @@ class Run:
         step = index(step)
         for stretch, leg in zip(self.reads.kept, self.history.legs, strict=True):
             if stretch.step <= step < stretch.step + stretch.steps:
-                samples = self.loader.batch_at(stretch, step)
+                by_rank = self.loader.batch_at(stretch, step, leg.data)
                 if rank is None:
-                    return samples
+                    return np.concatenate(by_rank)
                 if not 0 <= rank < leg.data:
                     raise ValueError(f"no rank {rank}: step {step} was trained by ranks 0 to {leg.data - 1}")
-                return samples[slice(*rank_slices(len(samples), leg.data)[rank])]
+                return by_rank[rank]
         raise ValueError(f"no step {step}: the lineage has steps 0 to {self.steps - 1}")
 
     def sample(self, sample: int, limit: int = 10_000) -> pd.DataFrame:

@@ -34,7 +34,7 @@ def planned_batch(scenario: Scenario, step: int, replication: int = 0, seed: int
         raise ValueError(f"no step {step}: they are numbered from 0" + ("" if steps is None else f" to {steps - 1}"))
     loader = loader_of(scenario, order_for(scenario, *_checked(scenario, seed, replication)))
     at = loader.advance(loader.start(scenario.sizes.data), 0, step).position
-    return loader.batch_at(loader.advance(at, step, 1).stretch, step)
+    return np.concatenate(loader.batch_at(loader.advance(at, step, 1).stretch, step, scenario.sizes.data))
 
 
 def _checked(scenario: Scenario, seed: int | None, replication: int) -> tuple[int, int]:
@@ -83,3 +83,13 @@ def simulate(
     if history.outcome == "done" and history.lineage_stops()[-1] == 0:
         history.outcome, history.reason = "no progress", "not one step is part of the final model"
     return Run(scenario, seed, replication, history, reads, loader)
+
+
+def recount(run: Run, scenario: Scenario) -> Run:
+    """The history of a finished run, read by the loader of another scenario, which differs in nothing that moves time.
+
+    It is `simulate(scenario, run.replication, run.seed)`, without the clock; `study.histories` says which scenarios
+    share a history. The loaders of both must be such that do not act on time.
+    """
+    loader = loader_of(scenario, order_for(scenario, run.seed, run.replication))
+    return Run(scenario, run.seed, run.replication, run.history, follow(run.history, loader), loader)

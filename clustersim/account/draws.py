@@ -90,7 +90,8 @@ class Draws:
     def _below(self, offset: Ints) -> Ints:
         """How many offsets of [0, offset) each row would read."""
         width = self.high - self.low
-        return offset // self.modulus * width + np.clip(offset % self.modulus - self.low, 0, width)
+        below: Ints = offset // self.modulus * width + np.clip(offset % self.modulus - self.low, 0, width)
+        return below
 
     def offsets(self, row: int) -> Ints:
         """The offsets that a row reads of each of its epochs, int64[reads]."""

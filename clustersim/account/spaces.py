@@ -12,7 +12,8 @@ class Spaces(Protocol):
 
     Under the law "uniform" distinct (family, epoch) are independent uniform permutations; where every epoch of a family
     is the same, distinct families are. Under "blocks" an epoch
-    permutes blocks of consecutive samples, and the object is a `BlockSpaces`.
+    permutes blocks of consecutive samples, and the object is a `BlockSpaces`. Under "parts" an epoch permutes parts of
+    the samples each by itself, and reads can be counted sample by sample only.
     """
 
     @property
@@ -21,7 +22,7 @@ class Spaces(Protocol):
         ...
 
     @property
-    def law(self) -> Literal["uniform", "blocks"]:
+    def law(self) -> Literal["uniform", "blocks", "parts"]:
         """How the orders of two epochs depend on each other."""
         ...
 

@@ -31,8 +31,11 @@ class Shuffle:
 
     def samples_at(self, family: int, epoch: int, offsets: Ints) -> Ints:
         """The samples at some offsets of an epoch, int64 of their shape."""
-        keys = self._keys.words(np.array([family]), np.array([epoch]))
-        return self._permutation.forward(offsets, keys)
+        return self._permutation.forward(offsets, self.key_of(family, epoch))
+
+    def key_of(self, family: int, epoch: int) -> NDArray[np.uint64]:
+        """What names the permutation of an epoch among all, uint64[1]."""
+        return self._keys.words(np.array([family]), np.array([0 if self.same_every_epoch else epoch]))
 
     def offset_of(self, family: Ints, epoch: Ints, sample: int) -> Ints:
         """The offset at which each (family, epoch) reads the sample; int64 of the arrays' shape."""
@@ -43,10 +46,6 @@ class ShuffleOnce(Shuffle):
     """Full shuffle, the same in every epoch: the epoch is not in the seed."""
 
     same_every_epoch = True
-
-    def samples_at(self, family: int, epoch: int, offsets: Ints) -> Ints:
-        """The samples at some offsets of an epoch, int64 of their shape."""
-        return super().samples_at(family, 0, offsets)
 
     def offset_of(self, family: Ints, epoch: Ints, sample: int) -> Ints:
         """The offset at which each (family, epoch) reads the sample; int64 of the arrays' shape."""

@@ -1,22 +1,23 @@
 """The loader that a scenario composes."""
 
+from dataclasses import replace
+
 from clustersim.data.orders import Order
-from clustersim.loaders.parts import Parts
+from clustersim.loaders.parts import Loader, Parts
+from clustersim.loaders.readers import ReaderLoader
 from clustersim.loaders.sequence import SequenceLoader
 from clustersim.scenario import Scenario
 
 
-def loader_of(scenario: Scenario, order: Order) -> SequenceLoader:
+def loader_of(scenario: Scenario, order: Order) -> Loader:
     """The scenario's loader over an order of its samples; it has an end only if the run ends by epochs."""
     sizes, stated = scenario.sizes, scenario.loader
-    parts = Parts(
-        stated.saves,
-        stated.comes_back,
-        stated.reshuffle_lasts or "epoch",
-        stated.epoch_edge,
-        stated.counted_at,
-        stated.prefetch,
-        stated.order_epoch,
-        stated.on_layout_change,
+    parts = Parts(**stated.model_dump(exclude={"preset", "reshuffle_lasts", "last_batch"}))
+    parts = replace(
+        parts,
+        reshuffle_lasts=stated.reshuffle_lasts or "epoch",
+        last_batch=stated.last_batch or ("span" if stated.partition == "global" else "short"),
     )
-    return SequenceLoader(order, sizes.batch, parts, sizes.epochs)
+    if parts.last_batch == "span":
+        return SequenceLoader(order, sizes.batch, parts, sizes.epochs)
+    return ReaderLoader(order, sizes.batch, parts, sizes.epochs, sizes.data)

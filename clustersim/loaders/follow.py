@@ -1,26 +1,26 @@
 """Follow a loader through the legs of a history: from where did each leg read, and which of it did the model keep?"""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from clustersim.history import History, Refused
-from clustersim.loaders.parts import Loader, Position, Saved, Stretch
+from clustersim.loaders.parts import Delivered, Loader
 
 
 class _Begun(NamedTuple):
     """A leg of the lineage so far: its first step, the loader's state in the checkpoint it came from, its position."""
 
     step: int
-    saved: Saved
-    at: Position
+    saved: Any
+    at: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Reads:
     """What was read, leg by leg: what the lineage kept, and what was rolled back (with the step in flight)."""
 
-    kept: list[Stretch]
-    discarded: list[Stretch]
+    kept: list[Delivered]
+    discarded: list[Delivered]
 
 
 class Follower:
@@ -29,8 +29,8 @@ class Follower:
     def __init__(self, loader: Loader) -> None:
         self._loader = loader
         self._lineage: list[_Begun] = []
-        self._reached: Position
-        self._begun: list[tuple[int, Position]] = []
+        self._reached: Any = None
+        self._begun: list[tuple[int, Any]] = []
 
     def begin(self, step: int, degree: int) -> int | Refused | None:
         """A leg begins at `step` with `degree` replicas: how many steps the loader will deliver (None: no end)."""
@@ -52,7 +52,7 @@ class Follower:
         step, at = self._begun[-1]
         self._reached = self._loader.advance(at, step, read - step).position
 
-    def _saved_at(self, step: int) -> Saved:
+    def _saved_at(self, step: int) -> Any:
         """The loader's state in the checkpoint of `step`, which the lineage passed; later legs leave the lineage."""
         while self._lineage[-1].step > step:
             self._lineage.pop()
@@ -64,7 +64,8 @@ class Follower:
 
     def reads(self, history: History) -> Reads:
         """All that was read in a finished history that this object has followed."""
-        kept, discarded = [], []
+        kept: list[Delivered] = []
+        discarded: list[Delivered] = []
         for (step, at), leg, stop in zip(self._begun, history.legs, history.lineage_stops(), strict=True):
             first = self._loader.advance(at, step, stop - step)
             kept.append(first.stretch)
@@ -82,6 +83,6 @@ def follow(history: History, loader: Loader) -> Reads:
     return follower.reads(history)
 
 
-def plan(loader: Loader, ranks: int, steps: int) -> list[Stretch]:
+def plan(loader: Loader, ranks: int, steps: int) -> list[Delivered]:
     """What the loader reads in the same run without failures, the first layout throughout."""
     return [loader.advance(loader.start(ranks), 0, steps).stretch]

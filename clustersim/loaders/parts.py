@@ -24,21 +24,24 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clustersim.account import Draws, Spaces
-from clustersim.history import Refused
+from clustersim.loaders.deal import Uneven
 
-Saves = Literal["samples", "epoch", "nothing"]
+Saves = Literal["samples", "batches", "steps", "epoch", "nothing"]
 ComesBack = Literal["exact", "restart-epoch", "next-epoch", "restart-run", "reshuffle", "continue"]
 ReshuffleLasts = Literal["epoch", "for-good"]
 CountedAt = Literal["trained", "issued"]
 OrderEpoch = Literal["own", "first"]
 EpochEdge = Literal["new", "old", "finished"]
-OnLayoutChange = Literal["reshard", "refuse"]
+OnLayoutChange = Literal["reshard", "keep", "refuse"]
+Partition = Literal["global", "strided", "contiguous", "shards", "contiguous-shards"]
+MissingState = Literal["fresh", "rank-0", "refuse"]
+PastEnd = Literal["end", "refuse", "restart-epoch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,18 @@ class Parts:
     prefetch: int = 0  # global batches that are fetched ahead, over all workers
     order_epoch: OrderEpoch = "own"
     on_layout_change: OnLayoutChange = "reshard"
+    partition: Partition = "global"
+    permutes: Literal["epoch", "part"] = "epoch"
+    readers_per_rank: int = 1  # workers that the data is divided over
+    uneven: Uneven = "leave"
+    last_batch: Literal["span", "short", "drop", "pad"] = "span"
+    repeats: int = 1
+    rank_batch: Literal["share", "constant"] = "share"
+    missing_state: MissingState = "fresh"
+    past_end: PastEnd = "end"
+    miscount: Literal["none", "doubled", "rank-as-global"] = "none"
+    keeps_count: bool = False
+    snapshot_every: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +118,22 @@ class Saved:
     finished: bool = False  # the loader was at the end of an epoch, and says so
 
 
+class Delivered(Protocol):
+    """Steps [step, step + steps) as a loader delivers them; what they mean in samples only that loader can tell."""
+
+    @property
+    def step(self) -> int:
+        """The first step."""
+
+    @property
+    def steps(self) -> int:
+        """How many."""
+
+
 class Loader(Protocol):
     """A loader without its bytes: positions in, stretches out. Advancing a, then b steps equals advancing a + b.
 
-    What a stretch means in samples only the loader that made it can tell.
+    Positions, stretches and what is saved are the loader's own; nobody else looks inside.
     """
 
     @property
@@ -117,29 +144,35 @@ class Loader(Protocol):
     def acts_on_time(self) -> bool:
         """Whether it may end the run, so that the clock has to ask it."""
 
-    def start(self, ranks: int) -> Position:
+    def start(self, ranks: int) -> Any:
         """Where it stands before the first step."""
 
-    def advance(self, at: Position, step: int, steps: int) -> Advance:
-        """Deliver the batches of `steps` steps from `step` on, or fewer if it comes to its end."""
+    def advance(self, at: Any, step: int, steps: int) -> Any:
+        """Deliver the batches of `steps` steps from `step` on, or fewer if it comes to its end.
 
-    def save(self, at: Position) -> Saved:
+        Returns an object with the `stretch` that was delivered and the `position` after it.
+        """
+
+    def save(self, at: Any) -> Any:
         """What a checkpoint taken here keeps."""
 
-    def resume(self, saved: Saved, reached: Position, ranks: int, leg: int) -> Position | Refused:
-        """Where leg number `leg` begins with so many ranks; `reached` is where the loader was when the job died."""
+    def resume(self, saved: Any, reached: Any, ranks: int, leg: int) -> Any:
+        """Where leg number `leg` begins with so many ranks, or `Refused`.
 
-    def steps_left(self, at: Position) -> int | None:
+        `reached` is where the loader was when the job died.
+        """
+
+    def steps_left(self, at: Any) -> int | None:
         """Steps until its end, None if it has none."""
 
-    def draws(self, stretches: Sequence[Stretch]) -> tuple[Draws, NDArray[np.int64]]:
+    def draws(self, stretches: Sequence[Any]) -> tuple[Draws, NDArray[np.int64]]:
         """What the stretches read, for the account, and the index of the stretch of each row, int64[rows]."""
 
-    def steps_as_planned(self, stretches: Sequence[Stretch], planned_steps: int) -> int:
+    def steps_as_planned(self, stretches: Sequence[Any], planned_steps: int) -> int:
         """How many steps of the stretches read what the run of `planned_steps` without failures reads then.
 
         By the positions and orders that are read: that other ones hold the same samples by chance is left out.
         """
 
-    def batch_at(self, stretch: Stretch, step: int) -> NDArray[np.int64]:
-        """The samples of one step of a stretch, int64[batch], in the order of the ranks."""
+    def batch_at(self, stretch: Any, step: int, ranks: int) -> list[NDArray[np.int64]]:
+        """The samples that each rank reads in one step of a stretch, int64 arrays."""

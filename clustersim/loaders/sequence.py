@@ -11,6 +11,7 @@ from clustersim.data.orders import Order
 from clustersim.history import Refused
 from clustersim.loaders.draws import draws_of, steps_as_planned
 from clustersim.loaders.parts import Advance, Parts, Position, Saved, Stretch
+from clustersim.loaders.split import rank_slices
 
 
 class SequenceLoader:
@@ -60,14 +61,15 @@ class SequenceLoader:
         """How many steps of the stretches read the positions of the plan, in its order."""
         return steps_as_planned(stretches, self.size, self.batch, planned_steps, self.spaces.same_every_epoch)
 
-    def batch_at(self, stretch: Stretch, step: int) -> NDArray[np.int64]:
-        """The samples of one step of a stretch, int64[batch], in the order of the ranks."""
+    def batch_at(self, stretch: Stretch, step: int, ranks: int) -> list[NDArray[np.int64]]:
+        """The samples that each rank reads in one step of a stretch."""
         start = stretch.start + (step - stretch.step) * self.batch
         epoch = start // self.size
         one_step = replace(stretch, step=step, steps=1, start=start)
         if epoch > stretch.start // self.size:
             one_step = replace(one_step, family=stretch.family_after, order_epoch=epoch)
-        return expand(self.spaces, self.draws([one_step])[0])[1]
+        samples = expand(self.spaces, self.draws([one_step])[0])[1]
+        return [samples[start:stop] for start, stop in rank_slices(self.batch, ranks)]
 
     def save(self, at: Position) -> Saved:
         """The position, the epoch it lies in, or nothing."""

@@ -16,9 +16,9 @@ _MOST_SHARDS = 10_000_000
 _LONGEST_DOCUMENT = 1e15
 # What a checkpoint must save for each way of coming back.
 _NEEDS = {
-    "exact": ("samples",),
-    "reshuffle": ("samples",),
-    "restart-epoch": ("samples", "epoch"),
+    "exact": ("samples", "batches", "steps"),
+    "reshuffle": ("samples", "batches"),
+    "restart-epoch": ("samples", "batches", "epoch"),
     "next-epoch": ("samples", "epoch"),
 }
 
@@ -73,22 +73,49 @@ class Loader(Part):
 
     preset: str | None = None
     """A shipped composition ("restore" if neither it nor all its parts are said); parts beside it override its own."""
-    saves: Literal["samples", "epoch", "nothing"]
-    """The position in samples, the number of the epoch, or nothing."""
+    partition: Literal["global", "strided", "contiguous", "shards", "contiguous-shards"] = "global"
+    """One sequence whose batches the ranks split; or a part of the epoch for each: every n-th sample, a run of samples,
+    every n-th shard, a run of shards."""
+    permutes: Literal["epoch", "part"] = "epoch"
+    """With partition = "contiguous": the epoch is shuffled and then divided, or each part is shuffled by itself."""
+    readers_per_rank: PositiveCount = 1
+    """Workers of a rank that the data is divided over; workers that only fetch ahead are told by prefetch."""
+    uneven: Literal["leave", "pad", "drop"] = "leave"
+    """Parts that do not come out even: the first hold one more, all are padded, or the epoch's tail is dropped."""
+    last_batch: Literal["span", "short", "drop", "pad"] | None = None
+    """A batch at an epoch's end goes on in the next one ("span", usual for "global"), is short (usual for parts), is
+    dropped, or is filled up from the start of its epoch."""
+    repeats: Count = 1
+    """More than 1: a part repeats so often in itself (0: without end) and its position goes on over the epochs, instead
+    of a loop over epochs around it."""
+    rank_batch: Literal["share", "constant"] = "share"
+    """What a rank takes a step when ranks change: its share of the global batch, or as much as at first."""
+    saves: Literal["samples", "batches", "steps", "epoch", "nothing"]
+    """The position in samples, the batches of the epoch, the steps of the run, the number of the epoch, or nothing."""
     comes_back: Literal["exact", "restart-epoch", "next-epoch", "restart-run", "reshuffle", "continue"]
     """To the saved position, to the start of its epoch, of the next or of the run, there in a new order, or not."""
     reshuffle_lasts: Literal["epoch", "for-good"] | None = None
     """With comes_back = "reshuffle": the new order holds until the epoch ends ("epoch", if not said) or from now on."""
+    keeps_count: bool = False
+    """With comes_back = "restart-epoch": the loop goes on counting batches, and so ends the epoch early."""
     epoch_edge: Literal["new", "old", "finished"] = "new"
     """Of what a checkpoint at an epoch's last step is: the next epoch, the old one, or it ends the next one unread."""
     counted_at: Literal["trained", "issued"] = "trained"
     """A sample counts as read when its step is done, or already when it is fetched."""
     prefetch: Count = 0
     """Global batches that all workers together fetch ahead; for counted_at = "issued"."""
+    snapshot_every: PositiveCount = 1
+    """Batches from one saved position to the next; those since the last one are passed over in today's batches."""
+    miscount: Literal["none", "doubled", "rank-as-global"] = "none"
+    """The saved count is wrong: batches before the last restart count twice, or a rank's own is taken for all."""
     order_epoch: Literal["own", "first"] = "own"
     """The order in which an epoch goes on after a restart: its own, or epoch 0's, as if the seed forgot the epoch."""
-    on_layout_change: Literal["reshard", "refuse"] = "reshard"
-    """With other ranks than those that saved: they divide the global position, or the loader does not come back."""
+    on_layout_change: Literal["reshard", "keep", "refuse"] = "reshard"
+    """With other ranks than those that saved: they divide the position of all, keep their own, or do not come back."""
+    missing_state: Literal["fresh", "rank-0", "refuse"] = "fresh"
+    """Ranks that have no state of their own: at the epoch's start, where rank 0 is, or no rank comes back."""
+    past_end: Literal["end", "refuse", "restart-epoch"] = "end"
+    """A saved position that today's part does not reach: at its end, not come back, or at its start."""
 
     @model_validator(mode="before")
     @classmethod
@@ -103,14 +130,41 @@ class Loader(Part):
         if self.saves not in needs:
             expected = " or ".join(f'"{each}"' for each in needs)
             raise wrong(f'{expected} with comes_back = "{self.comes_back}"', f'"{self.saves}"', key="saves")
+        spans = self.last_batch == "span" or (self.last_batch is None and self.partition == "global")
+        if spans and self.saves in ("batches", "steps"):
+            expected = f'"short", "drop" or "pad" beside saves = "{self.saves}", which counts batches'
+            raise wrong(expected, '"span"', key="last_batch")
         if (self.counted_at == "issued") != (self.prefetch > 0):
             raise wrong('at least 1 with counted_at = "issued", and only then', str(self.prefetch), key="prefetch")
-        if self.counted_at == "issued" and self.saves != "samples":
-            raise wrong('"trained" unless saves = "samples"', '"issued"', key="counted_at")
-        if self.order_epoch == "first" and self.comes_back != "exact":
-            raise wrong('"own" unless comes_back = "exact"', '"first"', key="order_epoch")
-        if self.epoch_edge == "finished" and self.comes_back not in ("exact", "reshuffle"):
-            raise wrong('"new" or "old" unless it comes back to its position', '"finished"', key="epoch_edge")
-        if self.reshuffle_lasts is not None and self.comes_back != "reshuffle":
-            raise wrong('comes_back = "reshuffle" beside it', f'"{self.comes_back}"', key="reshuffle_lasts")
+        for key, needed in _TOGETHER:
+            value, usual = getattr(self, key), type(self).model_fields[key].default
+            if value != usual:
+                for other, allowed in needed.items():
+                    found = getattr(self, other)
+                    if found not in allowed and not (other == "last_batch" and found is None and not spans):
+                        beside = " or ".join(_spelt(each) for each in allowed)
+                        raise wrong(f"{other} = {beside} beside {_spelt(value)}", _spelt(found), key=key)
         return self
+
+
+_PARTS = ("strided", "contiguous", "shards", "contiguous-shards")
+# What a part of the composition goes together with where it is not as usual.
+_TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
+    ("counted_at", {"saves": ("samples",), "readers_per_rank": (1,)}),
+    ("order_epoch", {"comes_back": ("exact",)}),
+    ("reshuffle_lasts", {"comes_back": ("reshuffle",)}),
+    ("permutes", {"partition": ("contiguous",)}),
+    ("readers_per_rank", {"partition": _PARTS}),
+    ("uneven", {"partition": ("global", "strided", "contiguous")}),
+    ("repeats", {"partition": ("strided", "contiguous"), "comes_back": ("exact", "restart-run", "continue")}),
+    ("rank_batch", {"last_batch": ("short", "drop", "pad")}),
+    ("keeps_count", {"comes_back": ("restart-epoch",), "last_batch": ("short", "drop", "pad")}),
+    ("snapshot_every", {"saves": ("samples",), "partition": _PARTS}),
+    ("miscount", {"comes_back": ("exact",), "last_batch": ("short", "drop", "pad")}),
+    ("missing_state", {"partition": _PARTS, "on_layout_change": ("keep",)}),
+    ("past_end", {"comes_back": ("exact", "reshuffle")}),
+]
+
+
+def _spelt(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(value).lower()

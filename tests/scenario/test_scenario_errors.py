@@ -295,10 +295,10 @@ WRONG = [
         "loader.preset=restor",
         'loader.preset: expected a preset that `clustersim presets` lists, found "restor"; did you mean "restore"?',
     ),
-    ("loader.saves=epoch", 'loader.saves: expected "samples" with comes_back = "exact", found "epoch"'),
+    ("loader.saves=epoch", 'loader.saves: expected "samples" or "batches" or "steps" with comes_back = "exact", found "epoch"'),
     (
         "loader.reshuffle_lasts=epoch",
-        'loader.reshuffle_lasts: expected comes_back = "reshuffle" beside it, found "exact"',
+        'loader.reshuffle_lasts: expected comes_back = "reshuffle" beside "epoch", found "exact"',
     ),
     # the paths of overrides
     ("failures.7.count=3", "failures.7: expected 0 to 2 (3 entries), found 7"),
@@ -350,11 +350,11 @@ def test_a_wrong_value_is_told_in_one_line(document, override, line):
         ),
         (
             {"loader": {"comes_back": "reshuffle", "saves": "epoch"}},
-            'loader.saves: expected "samples" with comes_back = "reshuffle", found "epoch"',
+            'loader.saves: expected "samples" or "batches" with comes_back = "reshuffle", found "epoch"',
         ),
         (
             {"loader": {"comes_back": "restart-epoch", "saves": "nothing"}},
-            'loader.saves: expected "samples" or "epoch" with comes_back = "restart-epoch", found "nothing"',
+            'loader.saves: expected "samples" or "batches" or "epoch" with comes_back = "restart-epoch", found "nothing"',
         ),
         (
             {"run": {"tokens": "1 T"}, "model.sequence_length": None, "data": {"samples": "1 M"}},

@@ -41,7 +41,7 @@ def test_a_resolved_scenario_reads_back_from_json(name):
 def test_the_digest_is_of_what_is_said_not_of_how_or_where(document, tmp_path):
     scenario = load_scenario(document)
     # Golden: stored results name their scenario by this. It changes only with a default, a key or how one is written.
-    assert scenario.digest == "d0053e19bba5beb13cdab127ab6f3a9f5561f5e23ccc9d25343ba539d4abc071"
+    assert scenario.digest == "4b3c8ddd8e1de0aff397d1126fbb22b6ce2c1439d6bdad45af8534b51d406836"
     document["checkpoint"]["every"] = "0.5 h"
     document["data"]["documents"] = 2_000_000
     document["loader"] = {}
@@ -174,12 +174,23 @@ def test_defaults_are_those_that_the_documentation_says():
         "data": {"samples": 100, "packing": "none", "shards": 1, "order": "shuffle"},
         "loader": {
             "preset": "restore",
+            "partition": "global",
+            "permutes": "epoch",
+            "readers_per_rank": 1,
+            "uneven": "leave",
+            "repeats": 1,
+            "rank_batch": "share",
             "saves": "samples",
             "comes_back": "exact",
+            "keeps_count": False,
             "epoch_edge": "new",
             "counted_at": "trained",
             "prefetch": 0,
+            "snapshot_every": 1,
+            "miscount": "none",
             "order_epoch": "own",
             "on_layout_change": "reshard",
+            "missing_state": "fresh",
+            "past_end": "end",
         },
     }

@@ -1,0 +1,196 @@
+"""How an epoch is dealt out: which of its offsets each reader reads.
+
+A reader is a rank, or one worker of a rank. Reader s of n reads its local positions 0, 1, 2, ... one after another; a
+deal says which offsets of the epoch those are. The epoch has N offsets.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Uneven = Literal["pad", "drop", "leave"]
+
+
+class Runs(NamedTuple):
+    """Runs of reading, int64 arrays of one length: the offsets o of [start, stop) with low <= o mod modulus < high.
+
+    A reader of `reader` counts `tick` at `start`: at its local position p it counts p x span, and each offset is one
+    more.
+    """
+
+    reader: Ints
+    tick: Ints
+    start: Ints
+    stop: Ints
+    modulus: Ints
+    low: Ints
+    high: Ints
+    span: Ints
+
+
+class Deal(Protocol):
+    """One epoch over `readers` readers."""
+
+    @property
+    def lengths(self) -> Ints:
+        """The samples of each reader, int64[readers]."""
+
+    def runs(self, begun: Ints, ended: Ints, pace: Ints) -> Runs:
+        """What readers read that go from local position `begun` to `ended` (int64[readers] each).
+
+        Readers of one `pace` (int64[readers]) may share a run where they also begin and end alike.
+        """
+
+    def offsets(self, reader: int, start: int, stop: int) -> Ints:
+        """The offsets at local positions [start, stop) of a reader, int64[stop - start]."""
+
+
+@dataclass(frozen=True)
+class Strided:
+    """Reader s reads the offsets s, s + n, s + 2n, ...
+
+    Where that does not come out even the epoch is padded from its start, its tail is dropped, or the first readers have
+    one more. What is padded or dropped makes the readers' lengths multiples of `multiple`.
+    """
+
+    size: int
+    readers: int
+    uneven: Uneven
+    multiple: int = 1
+
+    @cached_property
+    def lengths(self) -> Ints:
+        """The samples of each reader, int64[readers]."""
+        return _lengths(self.size, self.readers, self.uneven, self.multiple)
+
+    def runs(self, begun: Ints, ended: Ints, pace: Ints) -> Runs:
+        """One run for neighbours that begin, end and go alike, and one or two for what is padded from the start."""
+        n, size = self.readers, self.size
+        alike = np.flatnonzero((np.diff(begun) != 0) | (np.diff(ended) != 0) | (np.diff(pace) != 0)) + 1
+        low, high = np.append(0, alike), np.append(alike, n)
+        read = ended[low] > begun[low]
+        low, high = low[read], high[read]
+        begin, end = begun[low] * n, ended[low] * n
+        inside = _round_robin(low, begin, np.minimum(end, size), low, high, n)
+        over = np.flatnonzero(end > size)
+        low, high, begin, end = low[over], high[over], np.maximum(begin[over], size), end[over]
+        # The offset o from the epoch's start is read as o + N; its residue class is shifted, and may be cut in two.
+        shift = size % n
+        moved, until = (low - shift) % n, (low - shift) % n + high - low
+        first = _round_robin(low, begin, end, moved, np.minimum(until, n), n)
+        second = _round_robin(low, begin, end, np.zeros_like(low), until - n, n)
+        parts = [inside, *(part._replace(start=part.start - size, stop=part.stop - size) for part in (first, second))]
+        return Runs(*(np.concatenate(columns) for columns in zip(*map(_filled, parts), strict=True)))
+
+    def offsets(self, reader: int, start: int, stop: int) -> Ints:
+        """The offsets at local positions [start, stop) of a reader, int64[stop - start]."""
+        return (np.arange(start, stop, dtype=np.int64) * self.readers + reader) % self.size
+
+
+@dataclass(frozen=True)
+class Contiguous:
+    """Reader s reads one part of the epoch after another reader's: [s x L, (s + 1) x L), L = N / n.
+
+    Where that does not come out even: as in `Strided`.
+    """
+
+    size: int
+    readers: int
+    uneven: Uneven
+    multiple: int = 1
+
+    @cached_property
+    def lengths(self) -> Ints:
+        """The samples of each reader, int64[readers]."""
+        return _lengths(self.size, self.readers, self.uneven, self.multiple)
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Where each reader's part begins, int64[readers]; beyond N where it is padding alone."""
+        return np.cumsum(self.lengths) - self.lengths
+
+    def runs(self, begun: Ints, ended: Ints, pace: Ints) -> Runs:
+        """One run a reader, two where its part is padded from the epoch's start."""
+        reader, size = np.flatnonzero(ended > begun), self.size
+        begin, end = self.starts[reader] + begun[reader], self.starts[reader] + ended[reader]
+        zero, one = np.zeros_like(reader), np.ones_like(reader)
+
+        def part(shift: int) -> Runs:
+            low, high = np.maximum(begin, shift), np.minimum(end, shift + size)
+            return _filled(Runs(reader, low - self.starts[reader], low - shift, high - shift, one, zero, one, one))
+
+        return Runs(*(np.concatenate(columns) for columns in zip(part(0), part(size), strict=True)))
+
+    def offsets(self, reader: int, start: int, stop: int) -> Ints:
+        """The offsets at local positions [start, stop) of a reader, int64[stop - start]."""
+        offsets: Ints = (self.starts[reader] + np.arange(start, stop, dtype=np.int64)) % self.size
+        return offsets
+
+
+class Sharded:
+    """Whole shards, in the epoch's order, are dealt round robin or in contiguous runs of them."""
+
+    def __init__(self, shard_begins: Ints, readers: int, contiguous: bool) -> None:
+        """`shard_begins`: the offset at which each shard begins in the epoch's order, and N: int64[shards + 1]."""
+        shards = len(shard_begins) - 1
+        turn = np.arange(shards)
+        owner = np.repeat(np.arange(readers), _lengths(shards, readers, "leave", 1)) if contiguous else turn % readers
+        shard = np.argsort(owner, kind="stable")  # reader by reader
+        size = np.diff(shard_begins)[shard]
+        self._reader = owner[shard]
+        self._first = np.searchsorted(self._reader, np.arange(readers + 1))  # of each reader, in these lists
+        before = np.cumsum(size) - size
+        own = np.append(before, shard_begins[-1])[self._first]
+        self._local = before - np.repeat(own[:-1], np.diff(self._first))  # local position at which a shard begins
+        self._size = size
+        self._offset = shard_begins[:-1][shard]
+        self.lengths: Ints = np.diff(own)
+
+    def runs(self, begun: Ints, ended: Ints, pace: Ints) -> Runs:
+        """One run for each shard that a reader touches."""
+        begin = np.maximum(begun[self._reader], self._local)
+        end = np.minimum(ended[self._reader], self._local + self._size)
+        start = self._offset + begin - self._local
+        zero, one = np.zeros_like(start), np.ones_like(start)
+        return _filled(Runs(self._reader, begin, start, start + end - begin, one, zero, one, one))
+
+    def offsets(self, reader: int, start: int, stop: int) -> Ints:
+        """The offsets at local positions [start, stop) of a reader, int64[stop - start]."""
+        local = np.arange(start, stop, dtype=np.int64)
+        low, high = self._first[reader : reader + 2]
+        turn = low + np.searchsorted(self._local[low:high], local, side="right") - 1
+        offsets: Ints = self._offset[turn] + local - self._local[turn]
+        return offsets
+
+
+def _lengths(size: int, readers: int, uneven: Uneven, multiple: int) -> Ints:
+    """The samples of each reader where N samples are divided as evenly as they go."""
+    each, longer = divmod(size, readers)
+    if uneven == "leave":
+        return each + (np.arange(readers) < longer).astype(np.int64)
+    rounds = size // (readers * multiple) if uneven == "drop" else -(-size // (readers * multiple))
+    return np.full(readers, rounds * multiple, dtype=np.int64)
+
+
+def _round_robin(reader: Ints, begin: Ints, end: Ints, low: Ints, high: Ints, n: int) -> Runs:
+    """Ticks [begin, end) of those whose residues are [low, high); all n residues need no modulus."""
+    every = (low == 0) & (high == n)
+    modulus, low, high = np.where(every, 1, n), np.where(every, 0, low), np.where(every, 1, high)
+    return Runs(reader, begin, begin, end, modulus, low, high, np.full_like(reader, n))
+
+
+def _filled(runs: Runs) -> Runs:
+    """Those runs that read something."""
+    width = runs.high - runs.low
+
+    def below(offset: Ints) -> Ints:
+        count: Ints = offset // runs.modulus * width + np.clip(offset % runs.modulus - runs.low, 0, width)
+        return count
+
+    some = (runs.stop > runs.start) & (width > 0)
+    some[some] = (below(runs.stop) > below(runs.start))[some]
+    return Runs(*(column[some] for column in runs))

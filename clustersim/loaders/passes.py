@@ -1,0 +1,178 @@
+"""What readers read of one epoch in a run of steps, and what that is to the account."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clustersim.account import Draws, Spaces
+from clustersim.loaders.deal import Deal, Runs, Strided
+from clustersim.loaders.turns import turns
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """Steps [step, step + steps) of readers that go from local positions `begun` to `ended` of one order's epoch.
+
+    If `endless`, local positions go on from one epoch to the next, and `epoch` is the first.
+    """
+
+    step: int
+    steps: int
+    family: int
+    epoch: int
+    deal: Deal
+    begun: Ints  # int64[ranks, workers]
+    ended: Ints  # int64[ranks, workers]
+    turn: Ints  # int64[ranks], the worker that delivers first
+    left: Ints  # int64[ranks, workers], batches that each reader had
+    rank_batch: Ints  # int64[ranks], samples a step
+    endless: bool
+
+    @cached_property
+    def pace(self) -> Ints:
+        """A number for each reader; those of one number take their batches in the same steps: int64[ranks, workers]."""
+        ranks, workers = self.begun.shape
+        if workers == 1:
+            return self.rank_batch[:, None]
+        kinds = np.column_stack([self.rank_batch, self.turn, self.left])
+        rank = np.unique(kinds, axis=0, return_inverse=True)[1].reshape(ranks, 1)
+        numbers: Ints = rank * workers + np.arange(workers)
+        return numbers
+
+    def reads_at(self, step: int) -> tuple[object, ...]:
+        """What tells its reading from a step on from others': two passes with the same go on alike."""
+        delivered, turn = turns(self.left, self.turn, step - self.step)
+        read = self.begun + delivered * self.rank_batch[:, None]
+        common = (self.family, self.epoch, self.endless, int(self.rank_batch.sum()))
+        if read.shape[1] == 1 and isinstance(self.deal, Strided) and (read == read[0]).all():
+            return *common, int(read[0, 0]) * len(read)  # ranks in step read one stretch of the epoch, however many
+        return *common, read.shape, read.tobytes(), turn.tobytes()
+
+    def by_reader(self, values: Ints) -> Ints:
+        """Values of int64[ranks, workers] in the order of the readers: worker 0 of every rank, then worker 1."""
+        return np.ascontiguousarray(values.T).ravel()
+
+    def epochs(self) -> list[tuple[int, Ints, Ints, Ints]]:
+        """What is read of each epoch: its number, from and to which local positions, and the position of its start.
+
+        int64[readers] each; the last is what a reader counts at the epoch's first sample.
+        """
+        begun, ended = self.by_reader(self.begun), self.by_reader(self.ended)
+        if not self.endless:
+            return [(self.epoch, begun, ended, np.zeros_like(begun))]
+        lengths = self.deal.lengths
+        parts = []
+        for epoch in range(int((begun // lengths).min()), int((-(-ended // lengths)).max())):
+            origin = epoch * lengths
+            low, high = np.clip(begun - origin, 0, lengths), np.clip(ended - origin, 0, lengths)
+            if (high > low).any():
+                parts.append((self.epoch + epoch, low, high, origin))
+        return parts
+
+    def batch(self, step: int, spaces: Spaces) -> list[Ints]:
+        """The samples that each rank reads in one of the steps."""
+        before, _ = turns(self.left, self.turn, step - self.step)
+        after, _ = turns(self.left, self.turn, step - self.step + 1)
+        batch = self.rank_batch[:, None]
+        start = np.minimum(self.begun + before * batch, self.ended)
+        stop = np.minimum(self.begun + after * batch, self.ended)
+        ranks = len(start)
+        found: list[Ints] = []
+        for rank in range(ranks):
+            worker = int(np.argmax(stop[rank] > start[rank]))
+            reader, low, high = rank + ranks * worker, int(start[rank, worker]), int(stop[rank, worker])
+            length = int(self.deal.lengths[reader]) if self.endless else high
+            pieces = []
+            while low < high:
+                epoch = low // length if self.endless else 0
+                end = min(high, (epoch + 1) * length)
+                offsets = self.deal.offsets(reader, low - epoch * length, end - epoch * length)
+                pieces.append(spaces.samples_at(self.family, self.epoch + epoch, offsets))
+                low = end
+            found.append(np.concatenate(pieces))
+        return found
+
+
+def draws_of(passes: Sequence[tuple[int, Pass]]) -> tuple[Draws, Ints]:
+    """The reads of passes, each with the index of what it belongs to, and that index for each row: int64[rows]."""
+    parts, owners = [Draws.empty()], [np.zeros(0, np.int64)]
+    for owner, part in passes:
+        pace = part.by_reader(part.pace)
+        for epoch, begun, ended, origin in part.epochs():
+            runs = part.deal.runs(begun, ended, pace)
+            parts.append(_draws(part, epoch, runs, part.by_reader(part.begun) - origin))
+            owners.append(np.full(len(parts[-1]), owner, dtype=np.int64))
+    return Draws.concat(parts), np.concatenate(owners)
+
+
+def _draws(part: Pass, epoch: int, runs: Runs, first: Ints) -> Draws:
+    """Rows of one epoch; `first` is the local position in it at which each reader's first batch began."""
+    ranks, workers = part.begun.shape
+    per_step = part.rank_batch[runs.reader % ranks] * runs.span
+    into = runs.tick - first[runs.reader] * runs.span
+    columns = {
+        "start": runs.start, "stop": runs.stop, "batch": into // per_step, "lead": into % per_step,
+        "per_step": per_step, "modulus": runs.modulus, "low": runs.low, "high": runs.high, "reader": runs.reader,
+    }  # fmt: skip
+    columns["step"] = part.step + columns["batch"]
+    columns["every"] = np.ones_like(into)
+    if workers > 1:
+        columns = _in_turns(part, columns)
+    count = len(columns["start"])
+    return Draws(
+        family=np.full(count, part.family, np.int64),
+        epoch=np.full(count, epoch, np.int64),
+        epochs=np.ones(count, np.int64),
+        **{
+            name: columns[name]
+            for name in ("start", "stop", "step", "lead", "per_step", "modulus", "low", "high", "every")
+        },
+    )
+
+
+def _in_turns(part: Pass, columns: dict[str, Ints]) -> dict[str, Ints]:
+    """Rows cut where a worker of their rank runs out, so that in each the workers that are left take even turns."""
+    ranks, workers = part.begun.shape
+    rank, worker = columns["reader"] % ranks, columns["reader"] // ranks
+    first = columns["batch"]
+    ticks = columns["lead"] + columns["stop"] - columns["start"]  # from the beginning of the first batch
+    stop = first - (-ticks // columns["per_step"])
+    levels = np.sort(part.left, axis=1)[rank]  # batches after which a worker of the row's rank runs out
+    pieces = []
+    for i in range(workers + 1):
+        low = first if i == 0 else np.maximum(first, levels[:, i - 1])
+        high = stop if i == workers else np.minimum(stop, levels[:, i])
+        some = np.flatnonzero(low < high)
+        pieces.append((some, low[some], high[some]))
+    row, low, high = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    order = np.lexsort((low, row))
+    row, low, high = row[order], low[order], high[order]
+    cut = {name: values[row] for name, values in columns.items()}
+    before = (low - first[row]) * cut["per_step"] - cut["lead"]  # ticks of the row before the piece; below 0: none
+    after = (high - first[row]) * cut["per_step"] - cut["lead"]
+    start = cut["start"] + np.maximum(before, 0)
+    cut["stop"] = np.minimum(cut["start"] + after, cut["stop"])
+    cut["lead"] = np.where(before >= 0, 0, cut["lead"])
+    cut["start"] = start
+    left, turn = part.left[rank[row]], part.turn[rank[row]]
+    cut["every"] = (left > low[:, None]).sum(axis=1)
+    place = (np.arange(workers) - turn[:, None]) % workers < ((worker[row] - turn) % workers)[:, None]
+    earlier = np.minimum(left, low[:, None]).sum(axis=1) + (place & (left > low[:, None])).sum(axis=1)
+    cut["step"] = part.step + earlier
+    return cut
+
+
+def as_planned(passes: Sequence[Pass], plan: Sequence[Pass]) -> int:
+    """How many steps of the passes read what the plan reads in the same steps, by positions and orders."""
+    count = 0
+    for part in passes:
+        for other in plan:
+            low, high = max(part.step, other.step), min(part.step + part.steps, other.step + other.steps)
+            if low < high and part.reads_at(low) == other.reads_at(low):
+                count += high - low
+    return count
