@@ -144,7 +144,7 @@ def forecast(scenario: Scenario) -> Forecast:
 
 
 def _cause(scenario: Scenario, failure: Stochastic) -> CauseForecast:
-    exposed = scenario.cluster.in_job(failure.scope)
+    exposed = scenario.cluster.exposed(failure.scope)
     repair = None if failure.repair is None else law_of(failure.repair)
     takes: Literal["node for repair", "node for good", "no node"] = "node for repair"
     if repair is None or repair == _FOR_GOOD:
@@ -178,6 +178,7 @@ def _takers(scenario: Scenario) -> list[tuple[float, Law]]:
         (
             (1 - failure.transient)
             * failure.failures_per_ns(cluster.gpus_per_node)
+            * (cluster.mean_lemon if failure.scope == "node" else 1)
             * (cluster.nodes + (cluster.spares if failure.ages == "wall" else 0)),
             law_of(failure.repair),
         )

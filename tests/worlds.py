@@ -33,6 +33,17 @@ _REPAIR = st.sampled_from(
 )
 _KIND = st.sampled_from(["crash", "crash", "hang", "silent", "false-alarm"])
 _TIMEOUT = st.sampled_from([{"detection": "10 min"}, {"detection": {"type": "exponential", "mean": "5 min"}}])
+_LEMONS = st.sampled_from(
+    [{}, {"lemons": {"share": 0.3, "times": 5}}, {"lemons": {"share": 0.5, "times": 0.1, "cured_by_repair": True}}]
+)
+_RETIREMENT = st.sampled_from(
+    [
+        {},
+        {"retirement": {"failures": 2, "within": "3 h"}},
+        {"retirement": {"failures": 2, "within": "3 h", "replaced": "20 min"}},
+        {"retirement": {"score": 1.5, "half_life": "1 h", "replaced": {"type": "exponential", "mean": "1 h"}}},
+    ]
+)
 
 
 @st.composite
@@ -130,6 +141,8 @@ def scenarios(draw):
                 "gpus_per_node": 1,
                 "spares": draw(st.integers(0, 3)),
                 "nodes_per_domain": draw(st.integers(1, 4)),
+                **draw(_LEMONS),
+                **draw(_RETIREMENT),
                 **({"repair_slots": draw(st.integers(1, 2))} if draw(st.booleans()) else {}),
             },
             "parallelism": {"tensor": unit_nodes, "data": degree, "min_data": least},

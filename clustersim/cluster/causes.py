@@ -37,6 +37,7 @@ class Cause:
     kind: Literal["crash", "hang", "silent", "false-alarm"] = "crash"
     repair_at_detection: bool = False
     transient: float = 0.0
+    lemon_life: Law | None = None  # None: a lemon fails as others do
     at_times_ns: tuple[int, ...] = ()
     at_steps: tuple[int, ...] = ()
     degrees: tuple[int, ...] = ()
@@ -48,23 +49,42 @@ class Lifetimes:
     Streams are named by the cause, so that a cause keeps its draws whatever other causes a scenario has.
     """
 
-    def __init__(self, causes: Sequence[Cause], seed: int, replication: int) -> None:
+    def __init__(self, causes: Sequence[Cause], seed: int, replication: int, lemon_share: float = 0.0) -> None:
         self._lives = [Hashed(seed, replication, "life", cause.name) for cause in causes]
         self._repairs = [Hashed(seed, replication, "repair", cause.name) for cause in causes]
         self._detections = [Hashed(seed, replication, "detection", cause.name) for cause in causes]
         self._transients = [Hashed(seed, replication, "transient", cause.name) for cause in causes]
+        self._lemons = Hashed(seed, replication, "lemon")
+        self._lemon_share = lemon_share
+        self._replacements = Hashed(seed, replication, "replacement")
 
-    def life(self, cause: Cause, node: int, k: int) -> int:
-        """Life k (ns, at least 1) of a node, or of the job, under a cause."""
-        assert cause.life is not None
-        return self._life(cause.life, self._lives[cause.index].uniform(node + 1, k))
+    def life(self, cause: Cause, node: int, k: int, lemon: bool = False) -> int:
+        """Life k (ns, at least 1) of a node, a domain or the job, under a cause."""
+        law = cause.lemon_life if lemon and cause.lemon_life is not None else cause.life
+        assert law is not None
+        return self._life(law, self._lives[cause.index].uniform(node + 1, k))
+
+    def is_lemon(self, node: int, generation: int) -> bool:
+        """Whether a node is a lemon; generation counts the nodes that have stood in its place before."""
+        return self._lemon_share > 0 and self._lemons.uniform(node + 1, generation) < self._lemon_share
+
+    def replacement(self, law: Law, node: int, generation: int) -> int:
+        """The time (ns) until a new node stands in the place of one that was given up."""
+        return draw(law, self._replacements, node + 1, generation)
 
     def first_lives(self, cause: Cause, nodes: int, horizon_ns: int) -> Iterator[tuple[int, int]]:
         """(node, life 0) of the nodes below `nodes` whose first life ends within the horizon; one vectorised draw."""
         assert cause.life is not None
-        uniforms = self._lives[cause.index].uniforms(np.arange(1, nodes + 1), 0)
-        for node in np.flatnonzero(uniforms <= cause.life.cdf(horizon_ns)).tolist():
-            yield node, self._life(cause.life, float(uniforms[node]))
+        numbers = np.arange(1, nodes + 1)
+        uniforms = self._lives[cause.index].uniforms(numbers, 0)
+        if cause.lemon_life is None:
+            for node in np.flatnonzero(uniforms <= cause.life.cdf(horizon_ns)).tolist():
+                yield node, self._life(cause.life, float(uniforms[node]))
+            return
+        lemons = self._lemons.uniforms(numbers, 0) < self._lemon_share
+        within = np.where(lemons, cause.lemon_life.cdf(horizon_ns), cause.life.cdf(horizon_ns))
+        for node in np.flatnonzero(uniforms <= within).tolist():
+            yield node, self._life(cause.lemon_life if lemons[node] else cause.life, float(uniforms[node]))
 
     @staticmethod
     def _life(law: Law, uniform: float) -> int:

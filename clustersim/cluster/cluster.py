@@ -11,6 +11,7 @@ from clustersim.cluster.failures import Failures, Strike
 from clustersim.cluster.machine import Machine
 from clustersim.cluster.pool import Place, Pool
 from clustersim.cluster.repair import Repairs
+from clustersim.cluster.retirement import Watch
 from clustersim.history import Happening
 from clustersim.laws import NEVER
 
@@ -54,6 +55,7 @@ class Cluster:
         self.leg = 0  # the job's current leg, for the log
         self.on_hit: Callable[[Hit], None] = lambda hit: None
         self.on_return: Callable[[], None] = lambda: None
+        self._watch = None if machine.retirement is None else Watch(machine.retirement.policy)
         self._armed: int | None = None
 
     @property
@@ -89,16 +91,29 @@ class Cluster:
             if where == "job" and self.failures.training and detection < NEVER:
                 Alarm(self._env, now + detection, Rank.STRIKE, lambda _: self._seen(strike, now))
             return
-        lost: tuple[int, ...] = ()
-        if self.lifetimes.takes_node(cause, entity, k):
-            lost = self._in_job(nodes)
-            self._repairs.begin(strike, nodes, now, detection if cause.repair_at_detection else 0)
-        elif cause.life is not None:
-            self.failures.renew(cause, entity, now)
+        lost = self._in_job(nodes)
+        if not self._leave(strike, nodes, now, detection if cause.repair_at_detection else 0):
+            lost = ()
+            if cause.life is not None:
+                self.failures.renew(cause, entity, now)
         if where == "job":
             self.on_hit(Hit(cause, k, lost, detection))
         elif not self.returning:
             self.on_return()
+
+    def _leave(self, strike: Strike, nodes: Sequence[int], now: int, delay: int) -> bool:
+        """Take out what a failure takes: for repair, after a delay (ns), or for good; whether it takes anything."""
+        cause, entity, k = strike
+        if self._watch is not None and cause.scope == "node" and cause.kind != "false-alarm":
+            assert self._machine.retirement is not None
+            if self._watch.failed(entity, now):
+                self._log(now, "retirement", cause, entity, self.pool.place(entity))
+                self._repairs.replace(cause, entity, self._machine.retirement.replaced, now)
+                return True
+        if not self.lifetimes.takes_node(cause, entity, k):
+            return False
+        self._repairs.begin(strike, nodes, now, delay)
+        return True
 
     def _struck(self, strike: Strike) -> tuple[Sequence[int], Place]:
         """The nodes that a strike concerns, and where the first of them is; in the job, if any is there."""
@@ -115,10 +130,9 @@ class Cluster:
         cause, entity, k = strike
         now: int = self._env.now  # type: ignore[assignment]
         nodes, where = self._struck(strike)
-        lost: tuple[int, ...] = ()
-        if where != "repair" and self.lifetimes.takes_node(cause, entity, k):
-            lost = self._in_job(nodes)
-            self._repairs.begin(strike, nodes, now, 0)
+        lost = self._in_job(nodes)
+        if where == "repair" or not self._leave(strike, nodes, now, 0):
+            lost = ()
         self._log(now, "detection", cause, entity, "job")
         self.on_hit(Hit(cause, k, lost, 0, since))
 

@@ -3,8 +3,10 @@
 from clustersim import laws
 from clustersim.cluster.causes import Cause
 from clustersim.cluster.machine import Machine
+from clustersim.cluster.retirement import Retirement, Score, Window
 from clustersim.laws import NEVER, Constant, Law
 from clustersim.scenario import Scenario
+from clustersim.scenario.cluster import Retirement as StatedRetirement
 from clustersim.scenario.failures import Scripted, Stochastic
 from clustersim.scenario.laws import (
     DurationOrLawOrNever,
@@ -62,7 +64,22 @@ def machine_of(scenario: Scenario) -> Machine:
         spares=cluster.spares,
         repair_slots=cluster.repair_slots,
         nodes_per_domain=cluster.nodes_per_domain or 1,
+        lemon_share=0.0 if cluster.lemons is None else cluster.lemons.share,
+        lemons_cured=cluster.lemons is not None and cluster.lemons.cured_by_repair,
+        retirement=None if cluster.retirement is None else _retirement(cluster.retirement),
     )
+
+
+def _retirement(stated: StatedRetirement) -> Retirement:
+    policy: Window | Score
+    if stated.score is None:
+        assert stated.failures is not None
+        assert stated.within is not None
+        policy = Window(stated.failures, stated.within)
+    else:
+        assert stated.half_life is not None
+        policy = Score(stated.score, stated.half_life)
+    return Retirement(policy, law_of(stated.replaced))
 
 
 def causes_of(scenario: Scenario) -> list[Cause]:
@@ -86,12 +103,14 @@ def _cause(index: int, failure: Stochastic | Scripted, scenario: Scenario) -> Ca
             at_steps=failure.at_steps or (),
             degrees=failure.data or (),
         )
+    per_ns, lemons = failure.failures_per_ns(scenario.cluster.gpus_per_node), scenario.cluster.lemons
     return Cause(
         index=index,
         name=failure.cause,
         scope=failure.scope,
         ages=failure.ages,
-        life=life_of(failure.law, failure.failures_per_ns(scenario.cluster.gpus_per_node)),
+        life=life_of(failure.law, per_ns),
+        lemon_life=life_of(failure.law, per_ns * lemons.times) if lemons and failure.scope == "node" else None,
         renews_all=failure.renews == "all",
         detection=law_of(failure.detection),
         repair=None if failure.repair is None else law_of(failure.repair),

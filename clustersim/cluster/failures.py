@@ -32,6 +32,9 @@ class Failures:
         self._aged_by_node = [cause for cause in self._by_node if cause.ages != "wall"]
         self._life: dict[tuple[int, int], int] = {}  # (cause, node) -> index of the current life; absent: 0
         self._out: dict[int, dict[int, None]] = {}  # node in repair -> causes whose lives begin anew when it is back
+        self._generation: dict[int, int] = {}  # node -> how many have stood in its place before
+        self._lemons_cured = machine.lemons_cured
+        self._cured: dict[int, None] = {}  # nodes that a repair has made sound
         self._inside = set(range(machine.nodes)) if self._aged_by_node else set()
         self._due: dict[tuple[int, int], int] = {}  # aged pairs in the job: end of life by the cause's own time
         self._left: dict[tuple[int, int], int] = {}  # aged pairs outside the job: what is left of the life
@@ -114,14 +117,20 @@ class Failures:
     def _end(self, cause: Cause, node: int) -> int:
         """The end of life, by the cause's own time, of an aging pair in the job since the start or since it joined."""
         due = self._due.get((cause.index, node))
-        return self._lifetimes.life(cause, node, 0) if due is None else due
+        return self._first_life(cause, node) if due is None else due
+
+    def _first_life(self, cause: Cause, node: int) -> int:
+        return self._lifetimes.life(cause, node, 0, self._lifetimes.is_lemon(node, 0))
+
+    def _is_lemon(self, node: int) -> bool:
+        return node not in self._cured and self._lifetimes.is_lemon(node, self.generation(node))
 
     def renew(self, cause: Cause, node: int, now: int) -> None:
         """Begin the pair's next life: now, or when the node joins the job where the cause ages there."""
         pair = (cause.index, node)
         k = self._life.get(pair, 0) + 1
         self._life[pair] = k
-        life = self._lifetimes.life(cause, node, k)
+        life = self._lifetimes.life(cause, node, k, cause.scope == "node" and self._is_lemon(node))
         if cause.ages == "wall":
             self._push(cause, node, k, now + life)
         elif node == JOB or node in self._inside:
@@ -139,6 +148,21 @@ class Failures:
         self._out[node] = {other.index: None for other in renewed}
         self.leave(node, now)
 
+    def mended(self, node: int) -> None:
+        """The node's own repair is done; it comes back when nothing else holds it."""
+        if self._lemons_cured:
+            self._cured[node] = None
+
+    def replaced(self, node: int) -> None:
+        """A new node, with lives of its own, stands in the place of one that was given up."""
+        self._cured.pop(node, None)
+        self._generation[node] = self.generation(node) + 1
+        self._out[node] = {cause.index: None for cause in self._by_node}
+
+    def generation(self, node: int) -> int:
+        """How many nodes have stood in a node's place before."""
+        return self._generation.get(node, 0)
+
     def bring_back(self, node: int, now: int) -> None:
         """The node is repaired: begin the lives that the repair renews."""
         for index in self._out.pop(node):
@@ -154,7 +178,7 @@ class Failures:
             k = self._life.get(pair, 0)
             left = self._left.pop(pair, None)
             if left is None:
-                left = self._lifetimes.life(cause, node, k)
+                left = self._first_life(cause, node)
             self._due[pair] = self._time(cause, now) + left
             self._push(cause, node, k, self._due[pair])
 

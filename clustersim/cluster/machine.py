@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from clustersim.cluster.retirement import Retirement
+
 
 @dataclass(frozen=True, slots=True)
 class Machine:
@@ -11,6 +13,9 @@ class Machine:
     spares: int = 0
     repair_slots: int | None = None
     nodes_per_domain: int = 1
+    lemon_share: float = 0.0
+    lemons_cured: bool = False  # by a repair
+    retirement: Retirement | None = None
 
     @property
     def all_nodes(self) -> int:

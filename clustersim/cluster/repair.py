@@ -9,7 +9,7 @@ from clustersim.cluster.causes import Cause, Lifetimes
 from clustersim.cluster.clock import Alarm, Rank
 from clustersim.cluster.failures import Failures, Strike
 from clustersim.cluster.pool import Pool
-from clustersim.laws import NEVER
+from clustersim.laws import NEVER, Law
 
 
 class RepairShop:
@@ -58,21 +58,34 @@ class Repairs:
 
     def begin(self, strike: Strike, nodes: Sequence[int], now: int, delay: int) -> None:
         """The nodes leave wherever they are; the repair that ends the strike's life begins after a delay (ns)."""
-        cause, entity, k = strike
-        repair = self._lifetimes.repair(cause, entity, k)
-        for node in nodes:
-            self._holds[node] = self._holds.get(node, 0) + 1
-            if self._holds[node] == 1:
-                self._pool.break_down(node)
-                self._failures.take_out(node, cause, now)
-            if max(delay, repair) >= NEVER:
-                self._gone[node] = None
+        repair = self._lifetimes.repair(*strike)
+        self._hold(nodes, strike.cause, now, for_good=max(delay, repair) >= NEVER)
         if max(delay, repair) >= NEVER:
             return
         if delay:
             Alarm(self._env, now + delay, Rank.REPAIR, lambda alarm: self._admit(strike, nodes, repair, alarm.at_ns))
         else:
             self._admit(strike, nodes, repair, now)
+
+    def replace(self, cause: Cause, node: int, replaced: Law, now: int) -> None:
+        """The node is given up, and a new one stands in its place after a time by a law."""
+        duration = self._lifetimes.replacement(replaced, node, self._failures.generation(node))
+        self._hold((node,), cause, now, for_good=duration >= NEVER)
+        if duration < NEVER:
+            Alarm(self._env, now + duration, Rank.REPAIR, lambda alarm: self._stands(cause, node, alarm.at_ns))
+
+    def _stands(self, cause: Cause, node: int, now: int) -> None:
+        self._failures.replaced(node)
+        self._release((node,), cause, now)
+
+    def _hold(self, nodes: Sequence[int], cause: Cause, now: int, for_good: bool) -> None:
+        for node in nodes:
+            self._holds[node] = self._holds.get(node, 0) + 1
+            if self._holds[node] == 1:
+                self._pool.break_down(node)
+                self._failures.take_out(node, cause, now)
+            if for_good:
+                self._gone[node] = None
 
     def _admit(self, strike: Strike, nodes: Sequence[int], repair: int, now: int) -> None:
         until = self._shop.admit(now, repair)
@@ -82,6 +95,11 @@ class Repairs:
         cause = strike.cause
         if cause.scope == "domain":
             self._failures.renew(cause, strike.entity, now)
+        else:
+            self._failures.mended(strike.entity)
+        self._release(nodes, cause, now)
+
+    def _release(self, nodes: Sequence[int], cause: Cause, now: int) -> None:
         for node in nodes:
             self._holds[node] -= 1
             if self._holds[node] == 0:

@@ -1,4 +1,4 @@
-"""The job: what it trains, on what machine, split how, and when it ends."""
+"""The job: what it trains, split how, and when it ends."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -7,9 +7,8 @@ from pydantic import ModelWrapValidatorHandler, model_validator
 
 from clustersim.scenario.errors import wrong
 from clustersim.scenario.part import Part
-from clustersim.scenario.units import Bytes, Count, FlopRate, PositiveCount, PositiveDuration, Seed
+from clustersim.scenario.units import Bytes, FlopRate, PositiveCount, PositiveDuration, Seed
 
-_MOST_NODES = 10_000_000
 _ENDS = ("wall_time", "steps", "samples", "tokens", "epochs")
 
 
@@ -77,33 +76,6 @@ class Model(Part):
         for key in ("parameters", "sequence_length", "flops_per_gpu"):
             if getattr(self, key) is None:
                 raise wrong("step_time, or parameters, sequence_length and flops_per_gpu", f"no {key}", key="step_time")
-        return self
-
-
-class Cluster(Part):
-    """The machine."""
-
-    nodes: PositiveCount
-    """Nodes that the job uses."""
-    spares: Count = 0
-    """Nodes beside them that replace failed ones."""
-    gpus_per_node: PositiveCount = 8
-    """GPUs a node."""
-    nodes_per_domain: PositiveCount | None = None
-    """Nodes that share a rack or a switch, and fail together from a cause with scope = "domain"; spares follow."""
-    repair_slots: PositiveCount | None = None
-    """Nodes that can be repaired at once; no bound if not said."""
-
-    def in_job(self, scope: Literal["node", "domain", "job"]) -> int:
-        """How many nodes or domains the job runs on at full layout; 1 for the job itself."""
-        if scope == "domain":
-            return -(-self.nodes // (self.nodes_per_domain or 1))
-        return self.nodes if scope == "node" else 1
-
-    @model_validator(mode="after")
-    def _check(self) -> "Cluster":
-        if self.nodes + self.spares > _MOST_NODES:
-            raise wrong("at most 10 M nodes and spares together", str(self.nodes + self.spares), key="nodes")
         return self
 
 

@@ -10,9 +10,10 @@ from pydantic import PrivateAttr, field_validator, model_validator
 
 from clustersim.scenario.bounds import check_bounds
 from clustersim.scenario.checkpoint import Checkpoint
+from clustersim.scenario.cluster import Cluster
 from clustersim.scenario.errors import wrong
 from clustersim.scenario.failures import Failure, Scripted, Stochastic
-from clustersim.scenario.job import Cluster, Model, Parallelism, Run
+from clustersim.scenario.job import Model, Parallelism, Run
 from clustersim.scenario.part import Part
 from clustersim.scenario.reading import Data, Loader
 from clustersim.scenario.recovery import Recovery

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from clustersim.scenario.checkpoint import Checkpoint
+from clustersim.scenario.cluster import Cluster
 from clustersim.scenario.errors import wrong
 from clustersim.scenario.failures import Failure, Scripted
-from clustersim.scenario.job import Cluster, Model, Parallelism, Run
+from clustersim.scenario.job import Model, Parallelism, Run
 from clustersim.scenario.reading import Data
 from clustersim.theory import daly, young
 
@@ -129,7 +130,7 @@ def measure(
     step_ns = _full_step_ns(model, gpus)
     steps = _steps(run, batch, samples, tokens_per_sample)
     failures_per_ns = math.fsum(
-        cause.failures_per_ns(cluster.gpus_per_node) * cluster.in_job(cause.scope)
+        cause.failures_per_ns(cluster.gpus_per_node) * cluster.exposed(cause.scope)
         for cause in failures
         if not isinstance(cause, Scripted)
     )

@@ -60,14 +60,14 @@ class World:
     """One scenario's cluster and job in simulated time, ready to run; `env` counts nanoseconds."""
 
     def __init__(self, scenario: Scenario, seed: int, replication: int, feed: Feed | None = None) -> None:
-        causes = causes_of(scenario)
+        causes, machine = causes_of(scenario), machine_of(scenario)
         self._sizes = scenario.sizes
         self.env = simpy.Environment()
         self.cluster = Cluster(
             self.env,
             causes,
-            Lifetimes(causes, seed, replication),
-            machine_of(scenario),
+            Lifetimes(causes, seed, replication, machine.lemon_share),
+            machine,
             horizon_ns=scenario.sizes.limit_ns,
         )
         phases = Hashed(seed, replication, "recovery")

@@ -10,7 +10,7 @@ DURATION = 'expected a duration such as "10 min"'
 EVERY = 'expected an interval such as "10 min", "10 steps", "young" or "daly"'
 RATE = 'expected a rate such as "6.5 per 1000 node-days", "2 per GPU-year" or "3 per day"'
 TABLES = "one of name, run, model, cluster, parallelism, failures, checkpoint, recovery, data, loader"
-CLUSTER = "one of nodes, spares, gpus_per_node, nodes_per_domain, repair_slots"
+CLUSTER = "one of nodes, spares, gpus_per_node, nodes_per_domain, repair_slots, lemons, retirement"
 REQUIRED = "expected a value (this key is required), found nothing"
 
 # (what --set is given, the line without the file's name)
@@ -112,6 +112,26 @@ WRONG = [
     (
         "model.step_time=",
         "model.step_time: expected step_time, or parameters, sequence_length and flops_per_gpu, found no parameters",
+    ),
+    # the nodes
+    ("cluster.lemons={share=0.1}", f"cluster.lemons.times: {REQUIRED}"),
+    ("cluster.lemons={share=2, times=3}", "cluster.lemons.share: expected a share from 0 to 1, found 2"),
+    ("cluster.lemons={share=1, times=0}", "cluster.lemons.times: expected a number greater than 0, found 0"),
+    (
+        "cluster.retirement={}",
+        "cluster.retirement.score: expected either failures within a time or a score with its half_life, found neither",
+    ),
+    (
+        "cluster.retirement={failures=3, within='1 d', score=2, half_life='1 d'}",
+        "cluster.retirement.score: expected either failures within a time or a score with its half_life, found both",
+    ),
+    (
+        "cluster.retirement={failures=3}",
+        "cluster.retirement.within: expected a duration beside failures, found nothing",
+    ),
+    (
+        "cluster.retirement={score=3, within='1 d', half_life='1 d'}",
+        "cluster.retirement.within: expected failures beside it, found none",
     ),
     # the layout
     ("parallelism.data=20", "parallelism.data: expected 8 = 128 GPUs / (tensor 4 x pipeline 4 x context 1), found 20"),
@@ -295,7 +315,10 @@ WRONG = [
         "loader.preset=restor",
         'loader.preset: expected a preset that `clustersim presets` lists, found "restor"; did you mean "restore"?',
     ),
-    ("loader.saves=epoch", 'loader.saves: expected "samples" or "batches" or "steps" with comes_back = "exact", found "epoch"'),
+    (
+        "loader.saves=epoch",
+        'loader.saves: expected "samples" or "batches" or "steps" with comes_back = "exact", found "epoch"',
+    ),
     (
         "loader.reshuffle_lasts=epoch",
         'loader.reshuffle_lasts: expected comes_back = "reshuffle" beside "epoch", found "exact"',
