@@ -6,7 +6,7 @@ from typing import Literal
 
 from clustersim.cluster.compile import law_of
 from clustersim.history import HOUR_NS
-from clustersim.laws import NEVER, Constant, Law
+from clustersim.laws import NEVER, Constant
 from clustersim.scenario import Scenario
 from clustersim.scenario.failures import Scripted, Stochastic
 from clustersim.theory import daly, first_order_ettr, young
@@ -145,31 +145,41 @@ def forecast(scenario: Scenario) -> Forecast:
 
 def _cause(scenario: Scenario, failure: Stochastic) -> CauseForecast:
     exposed = scenario.cluster.exposed(failure.scope)
-    repair = None if failure.repair is None else law_of(failure.repair)
+    repair_ns = _repair_ns(failure)
     takes: Literal["node for repair", "node for good", "no node"] = "node for repair"
-    if repair is None or repair == _FOR_GOOD:
-        takes, repair = "no node" if repair is None else "node for good", None
+    if repair_ns is None:
+        takes = "no node" if failure.repair is None else "node for good"
     return CauseForecast(
         cause=failure.cause,
         failures_per_day=failure.failures_per_ns(scenario.cluster.gpus_per_node) * exposed * _DAY_NS,
         stops_at_once=failure.kind != "silent",
         detection_s=law_of(failure.detection).mean_ns / _SECOND_NS,
         takes=takes,
-        repair_h=None if repair is None else repair.mean_ns / HOUR_NS,
+        repair_h=None if repair_ns is None else repair_ns / HOUR_NS,
     )
 
 
 def _nodes_down(scenario: Scenario) -> float:
     """Little's law: nodes taken for repair a nanosecond, times the mean of their repair."""
-    return math.fsum(rate * repair.mean_ns for rate, repair in _takers(scenario) if repair != _FOR_GOOD)
+    return math.fsum(rate * mean_ns for rate, mean_ns in _takers(scenario) if mean_ns is not None)
 
 
 def _nodes_lost_per_ns(scenario: Scenario) -> float:
-    return math.fsum(rate for rate, repair in _takers(scenario) if repair == _FOR_GOOD)
+    return math.fsum(rate for rate, mean_ns in _takers(scenario) if mean_ns is None)
 
 
-def _takers(scenario: Scenario) -> list[tuple[float, Law]]:
-    """Of each cause that takes nodes: how many a nanosecond, and for how long. Only wall-clock ages run in spares.
+def _repair_ns(failure: Stochastic) -> float | None:
+    """Mean of a repair and of the manual one that may follow; None if there is none, or the node is lost for good."""
+    if failure.repair is None or law_of(failure.repair) == _FOR_GOOD:
+        return None
+    manual_ns = 0.0 if failure.manual_repair is None else law_of(failure.manual_repair).mean_ns
+    return law_of(failure.repair).mean_ns + failure.escalates * manual_ns
+
+
+def _takers(scenario: Scenario) -> list[tuple[float, float | None]]:
+    """Of each cause that takes nodes: how many a nanosecond, and for how many on average (None: for good).
+
+    Only wall-clock ages run in spares.
 
     The failure of a domain takes all its nodes, so that each goes at the rate of its domain.
     """
@@ -180,7 +190,7 @@ def _takers(scenario: Scenario) -> list[tuple[float, Law]]:
             * failure.failures_per_ns(cluster.gpus_per_node)
             * (cluster.mean_lemon if failure.scope == "node" else 1)
             * (cluster.nodes + (cluster.spares if failure.ages == "wall" else 0)),
-            law_of(failure.repair),
+            _repair_ns(failure),
         )
         for failure in scenario.failures
         if isinstance(failure, Stochastic) and failure.repair is not None

@@ -54,7 +54,8 @@ def legs(run: Run) -> pd.DataFrame:
 def events(run: Run) -> pd.DataFrame:
     """time_h; kind, cause; node (-1: the job; of a domain its first); where it was; leg.
 
-    Kinds: failure, false alarm, detection (a silent failure is seen), retirement (its node is given up), repair (the
+    Kinds: failure, false alarm, detection (a silent failure is seen), misdiagnosis (this node is taken out instead),
+    retirement (the node is given up), repair (the
     node, or the one that stands in its place, is back).
     """
     rows = run.history.happenings

@@ -33,6 +33,14 @@ _REPAIR = st.sampled_from(
 )
 _KIND = st.sampled_from(["crash", "crash", "hang", "silent", "false-alarm"])
 _TIMEOUT = st.sampled_from([{"detection": "10 min"}, {"detection": {"type": "exponential", "mean": "5 min"}}])
+_QUALITY = st.sampled_from(
+    [
+        {},
+        {"misdiagnosis": 0.5},
+        {"repair_fails": 0.5, "misdiagnosis": 0.2, "recurs": "10 min"},
+        {"escalates": 0.5, "manual_repair": "1 h", "manual_fails": 0.5, "repair_fails": 0.3},
+    ]
+)
 _LEMONS = st.sampled_from(
     [{}, {"lemons": {"share": 0.3, "times": 5}}, {"lemons": {"share": 0.5, "times": 0.1, "cured_by_repair": True}}]
 )
@@ -60,6 +68,7 @@ def node_cause(draw):
         cause |= {"repair": draw(_REPAIR), "renews": draw(st.sampled_from(["cause", "all"]))}
         cause |= {"transient": draw(st.sampled_from([0, 0, 0.4]))}
         cause |= {"repair_starts": draw(st.sampled_from(["failure", "detection"]))}
+        cause |= draw(_QUALITY)
     return cause | draw(_TIMEOUT) if cause["kind"] == "hang" else cause
 
 

@@ -1,13 +1,9 @@
 """What breaks: the causes of a scenario, with their laws compiled."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
-from clustersim.laws import Law, draw
-from clustersim.streams import Hashed
+from clustersim.laws import Law
 
 JOB = -1
 """The 'node' of what concerns the job as a whole."""
@@ -37,71 +33,13 @@ class Cause:
     kind: Literal["crash", "hang", "silent", "false-alarm"] = "crash"
     repair_at_detection: bool = False
     transient: float = 0.0
+    manual_repair: Law | None = None  # follows a share `escalates` of the repairs
+    escalates: float = 0.0
+    repair_fails: float = 0.0  # shares of the repairs that mend nothing, and nobody knows
+    manual_fails: float = 0.0
+    misdiagnosis: float = 0.0  # share of the failures for which another node of the job is taken out
+    recurs: Law | None = None  # life of what was not mended; None: as of any other
     lemon_life: Law | None = None  # None: a lemon fails as others do
     at_times_ns: tuple[int, ...] = ()
     at_steps: tuple[int, ...] = ()
     degrees: tuple[int, ...] = ()
-
-
-class Lifetimes:
-    """The random durations of all causes: life k of a node under a cause, the repair after it, its detection.
-
-    Streams are named by the cause, so that a cause keeps its draws whatever other causes a scenario has.
-    """
-
-    def __init__(self, causes: Sequence[Cause], seed: int, replication: int, lemon_share: float = 0.0) -> None:
-        self._lives = [Hashed(seed, replication, "life", cause.name) for cause in causes]
-        self._repairs = [Hashed(seed, replication, "repair", cause.name) for cause in causes]
-        self._detections = [Hashed(seed, replication, "detection", cause.name) for cause in causes]
-        self._transients = [Hashed(seed, replication, "transient", cause.name) for cause in causes]
-        self._lemons = Hashed(seed, replication, "lemon")
-        self._lemon_share = lemon_share
-        self._replacements = Hashed(seed, replication, "replacement")
-
-    def life(self, cause: Cause, node: int, k: int, lemon: bool = False) -> int:
-        """Life k (ns, at least 1) of a node, a domain or the job, under a cause."""
-        law = cause.lemon_life if lemon and cause.lemon_life is not None else cause.life
-        assert law is not None
-        return self._life(law, self._lives[cause.index].uniform(node + 1, k))
-
-    def is_lemon(self, node: int, generation: int) -> bool:
-        """Whether a node is a lemon; generation counts the nodes that have stood in its place before."""
-        return self._lemon_share > 0 and self._lemons.uniform(node + 1, generation) < self._lemon_share
-
-    def replacement(self, law: Law, node: int, generation: int) -> int:
-        """The time (ns) until a new node stands in the place of one that was given up."""
-        return draw(law, self._replacements, node + 1, generation)
-
-    def first_lives(self, cause: Cause, nodes: int, horizon_ns: int) -> Iterator[tuple[int, int]]:
-        """(node, life 0) of the nodes below `nodes` whose first life ends within the horizon; one vectorised draw."""
-        assert cause.life is not None
-        numbers = np.arange(1, nodes + 1)
-        uniforms = self._lives[cause.index].uniforms(numbers, 0)
-        if cause.lemon_life is None:
-            for node in np.flatnonzero(uniforms <= cause.life.cdf(horizon_ns)).tolist():
-                yield node, self._life(cause.life, float(uniforms[node]))
-            return
-        lemons = self._lemons.uniforms(numbers, 0) < self._lemon_share
-        within = np.where(lemons, cause.lemon_life.cdf(horizon_ns), cause.life.cdf(horizon_ns))
-        for node in np.flatnonzero(uniforms <= within).tolist():
-            yield node, self._life(cause.lemon_life if lemons[node] else cause.life, float(uniforms[node]))
-
-    @staticmethod
-    def _life(law: Law, uniform: float) -> int:
-        """A life of no length would end before its repair does."""
-        return max(1, law.quantile(uniform))
-
-    def repair(self, cause: Cause, node: int, k: int) -> int:
-        """The duration (ns) of the repair that ends life k."""
-        assert cause.repair is not None
-        return draw(cause.repair, self._repairs[cause.index], node + 1, k)
-
-    def takes_node(self, cause: Cause, node: int, k: int) -> bool:
-        """Whether the failure that ends life k takes its node: not if a restart in place mends it."""
-        if cause.repair is None or cause.transient == 0:
-            return cause.repair is not None
-        return self._transients[cause.index].uniform(node + 1, k) >= cause.transient
-
-    def detection(self, cause: Cause, node: int, k: int) -> int:
-        """The time (ns) from the end of life k to its detection; `NEVER` for a hang without a timeout."""
-        return draw(cause.detection, self._detections[cause.index], node + 1, k)

@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import simpy
 
-from clustersim.cluster.causes import JOB, Cause, Lifetimes
+from clustersim.cluster.causes import JOB, Cause
 from clustersim.cluster.clock import Alarm, Rank
 from clustersim.cluster.failures import Failures, Strike
+from clustersim.cluster.lifetimes import Lifetimes
 from clustersim.cluster.machine import Machine
 from clustersim.cluster.pool import Place, Pool
 from clustersim.cluster.repair import Repairs
@@ -91,28 +92,51 @@ class Cluster:
             if where == "job" and self.failures.training and detection < NEVER:
                 Alarm(self._env, now + detection, Rank.STRIKE, lambda _: self._seen(strike, now))
             return
-        lost = self._in_job(nodes)
-        if not self._leave(strike, nodes, now, detection if cause.repair_at_detection else 0):
-            lost = ()
-            if cause.life is not None:
-                self.failures.renew(cause, entity, now)
+        lost = self._leave(strike, nodes, now, detection if cause.repair_at_detection else 0)
         if where == "job":
             self.on_hit(Hit(cause, k, lost, detection))
         elif not self.returning:
             self.on_return()
 
-    def _leave(self, strike: Strike, nodes: Sequence[int], now: int, delay: int) -> bool:
-        """Take out what a failure takes: for repair, after a delay (ns), or for good; whether it takes anything."""
+    def _leave(self, strike: Strike, nodes: Sequence[int], now: int, delay: int) -> tuple[int, ...]:
+        """Take out what a failure takes: for repair, after a delay (ns), or for good; the nodes that the job loses."""
         cause, entity, k = strike
-        if self._watch is not None and cause.scope == "node" and cause.kind != "false-alarm":
+        takes = self.lifetimes.takes_node(cause, entity, k)
+        blamed = self._blamed(strike) if takes and cause.scope == "node" else entity
+        if blamed != entity:
+            self._log(now, "misdiagnosis", cause, blamed, "job")
+            nodes = (blamed,)
+        lost, leaves = self._in_job(nodes), True
+        if self._gives_up(cause, blamed, now):
             assert self._machine.retirement is not None
-            if self._watch.failed(entity, now):
-                self._log(now, "retirement", cause, entity, self.pool.place(entity))
-                self._repairs.replace(cause, entity, self._machine.retirement.replaced, now)
-                return True
-        if not self.lifetimes.takes_node(cause, entity, k):
+            self._repairs.replace(strike, blamed, self._machine.retirement.replaced, now)
+        elif takes:
+            self._repairs.begin(strike, nodes, now, delay)
+        else:
+            leaves = False
+        if blamed != entity:
+            self.failures.renew(cause, entity, now, self._repairs.recurrence(strike))
+        elif not leaves and cause.life is not None and cause.kind != "silent":
+            self.failures.renew(cause, entity, now)
+        return lost if leaves else ()
+
+    def _blamed(self, strike: Strike) -> int:
+        """The node that is taken out: the one that failed, or after a misdiagnosis any other of the job."""
+        cause, node, k = strike
+        if self.pool.place(node) != "job" or not self.lifetimes.chance("misdiagnosis", cause.misdiagnosis, *strike):
+            return node
+        nodes = self._machine.all_nodes
+        first = self.lifetimes.which(cause, node, k, nodes)
+        others = ((first + i) % nodes for i in range(nodes))
+        return next((other for other in others if other != node and self.pool.place(other) == "job"), node)
+
+    def _gives_up(self, cause: Cause, node: int, now: int) -> bool:
+        """Put a failure on a node's record; whether that retires it."""
+        if self._watch is None or cause.scope != "node" or cause.kind == "false-alarm":
             return False
-        self._repairs.begin(strike, nodes, now, delay)
+        if not self._watch.failed(node, now):
+            return False
+        self._log(now, "retirement", cause, node, self.pool.place(node))
         return True
 
     def _struck(self, strike: Strike) -> tuple[Sequence[int], Place]:
@@ -130,9 +154,7 @@ class Cluster:
         cause, entity, k = strike
         now: int = self._env.now  # type: ignore[assignment]
         nodes, where = self._struck(strike)
-        lost = self._in_job(nodes)
-        if where == "repair" or not self._leave(strike, nodes, now, 0):
-            lost = ()
+        lost = () if where == "repair" else self._leave(strike, nodes, now, 0)
         self._log(now, "detection", cause, entity, "job")
         self.on_hit(Hit(cause, k, lost, 0, since))
 

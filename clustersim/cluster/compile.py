@@ -117,4 +117,10 @@ def _cause(index: int, failure: Stochastic | Scripted, scenario: Scenario) -> Ca
         kind=failure.kind,
         repair_at_detection=failure.repair_starts == "detection",
         transient=failure.transient,
+        manual_repair=None if failure.manual_repair is None else law_of(failure.manual_repair),
+        escalates=failure.escalates,
+        repair_fails=failure.repair_fails,
+        manual_fails=failure.manual_fails,
+        misdiagnosis=failure.misdiagnosis,
+        recurs=None if failure.recurs is None else law_of(failure.recurs),
     )

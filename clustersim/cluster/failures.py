@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from clustersim.cluster.causes import JOB, Cause, Lifetimes
+from clustersim.cluster.causes import JOB, Cause
+from clustersim.cluster.lifetimes import Lifetimes
 from clustersim.cluster.machine import Machine
 
 
@@ -31,7 +32,7 @@ class Failures:
         self._by_node = [cause for cause in causes if cause.life is not None and cause.scope == "node"]
         self._aged_by_node = [cause for cause in self._by_node if cause.ages != "wall"]
         self._life: dict[tuple[int, int], int] = {}  # (cause, node) -> index of the current life; absent: 0
-        self._out: dict[int, dict[int, None]] = {}  # node in repair -> causes whose lives begin anew when it is back
+        self._out: dict[int, dict[int, int | None]] = {}  # node in repair -> causes that begin anew then, with the life
         self._generation: dict[int, int] = {}  # node -> how many have stood in its place before
         self._lemons_cured = machine.lemons_cured
         self._cured: dict[int, None] = {}  # nodes that a repair has made sound
@@ -94,7 +95,7 @@ class Failures:
             if not self._current(cause, node, k, due):
                 continue
             if cause.scope == "node" and node in self._out:
-                self._out[node][index] = None  # a life that ends while its node is in repair ends unseen
+                self._out[node].setdefault(index)  # a life that ends while its node is in repair ends unseen
                 continue
             return Strike(cause, node, k)
         if self._leg_began is not None:
@@ -125,12 +126,13 @@ class Failures:
     def _is_lemon(self, node: int) -> bool:
         return node not in self._cured and self._lifetimes.is_lemon(node, self.generation(node))
 
-    def renew(self, cause: Cause, node: int, now: int) -> None:
-        """Begin the pair's next life: now, or when the node joins the job where the cause ages there."""
+    def renew(self, cause: Cause, node: int, now: int, life: int | None = None) -> None:
+        """Begin the pair's next life (ns; None: by its law): now, or when the node joins the job if it ages there."""
         pair = (cause.index, node)
         k = self._life.get(pair, 0) + 1
         self._life[pair] = k
-        life = self._lifetimes.life(cause, node, k, cause.scope == "node" and self._is_lemon(node))
+        if life is None:
+            life = self._lifetimes.life(cause, node, k, cause.scope == "node" and self._is_lemon(node))
         if cause.ages == "wall":
             self._push(cause, node, k, now + life)
         elif node == JOB or node in self._inside:
@@ -139,19 +141,24 @@ class Failures:
         else:
             self._left[pair] = life
 
-    def take_out(self, node: int, cause: Cause, now: int) -> None:
+    def take_out(self, node: int, strike: Strike, now: int) -> None:
         """The node goes to repair, which will renew the cause, or all causes if that is what the cause says.
 
-        The failure of a domain leaves the nodes' own lives as they are.
+        The failure of its domain, or of another node that it is mistaken for, leaves the node's own lives as they are.
         """
-        renewed = self._by_node if cause.renews_all else [cause] if cause.scope == "node" else []
-        self._out[node] = {other.index: None for other in renewed}
+        cause = strike.cause
+        own = cause.scope == "node" and strike.entity == node
+        self._out[node] = {other.index: None for other in (self._by_node if cause.renews_all else [cause]) if own}
         self.leave(node, now)
 
-    def mended(self, node: int) -> None:
-        """The node's own repair is done; it comes back when nothing else holds it."""
-        if self._lemons_cured:
-            self._cured[node] = None
+    def repaired(self, strike: Strike, mended: bool, life: int | None) -> None:
+        """The node's own repair is done, for better or not; it comes back when nothing else holds it.
+
+        What is not mended has a life of its own (ns; None: as any other), and the node is as good as it was.
+        """
+        if mended and self._lemons_cured:
+            self._cured[strike.entity] = None
+        self._out[strike.entity][strike.cause.index] = life
 
     def replaced(self, node: int) -> None:
         """A new node, with lives of its own, stands in the place of one that was given up."""
@@ -165,8 +172,8 @@ class Failures:
 
     def bring_back(self, node: int, now: int) -> None:
         """The node is repaired: begin the lives that the repair renews."""
-        for index in self._out.pop(node):
-            self.renew(self._causes[index], node, now)
+        for index, life in self._out.pop(node).items():
+            self.renew(self._causes[index], node, now, life)
 
     def join(self, node: int, now: int) -> None:
         """The job takes the node: it ages again by the causes that age in the job."""

@@ -5,9 +5,10 @@ from heapq import heapreplace
 
 import simpy
 
-from clustersim.cluster.causes import Cause, Lifetimes
+from clustersim.cluster.causes import Cause
 from clustersim.cluster.clock import Alarm, Rank
 from clustersim.cluster.failures import Failures, Strike
+from clustersim.cluster.lifetimes import Lifetimes
 from clustersim.cluster.pool import Pool
 from clustersim.laws import NEVER, Law
 
@@ -57,9 +58,13 @@ class Repairs:
         return len(self._holds) - len(self._gone)
 
     def begin(self, strike: Strike, nodes: Sequence[int], now: int, delay: int) -> None:
-        """The nodes leave wherever they are; the repair that ends the strike's life begins after a delay (ns)."""
-        repair = self._lifetimes.repair(*strike)
-        self._hold(nodes, strike.cause, now, for_good=max(delay, repair) >= NEVER)
+        """The nodes leave wherever they are; the repair that the strike asks for begins after a delay (ns).
+
+        They may be other nodes than the one that failed: nothing of theirs is renewed then, and nothing mended.
+        """
+        assert strike.cause.repair is not None
+        repair = self._lifetimes.duration("repair", strike.cause.repair, *strike)
+        self._hold(nodes, strike, now, for_good=max(delay, repair) >= NEVER)
         if max(delay, repair) >= NEVER:
             return
         if delay:
@@ -67,10 +72,11 @@ class Repairs:
         else:
             self._admit(strike, nodes, repair, now)
 
-    def replace(self, cause: Cause, node: int, replaced: Law, now: int) -> None:
+    def replace(self, strike: Strike, node: int, replaced: Law, now: int) -> None:
         """The node is given up, and a new one stands in its place after a time by a law."""
+        cause = strike.cause
         duration = self._lifetimes.replacement(replaced, node, self._failures.generation(node))
-        self._hold((node,), cause, now, for_good=duration >= NEVER)
+        self._hold((node,), strike, now, for_good=duration >= NEVER)
         if duration < NEVER:
             Alarm(self._env, now + duration, Rank.REPAIR, lambda alarm: self._stands(cause, node, alarm.at_ns))
 
@@ -78,26 +84,37 @@ class Repairs:
         self._failures.replaced(node)
         self._release((node,), cause, now)
 
-    def _hold(self, nodes: Sequence[int], cause: Cause, now: int, for_good: bool) -> None:
+    def _hold(self, nodes: Sequence[int], strike: Strike, now: int, for_good: bool) -> None:
         for node in nodes:
             self._holds[node] = self._holds.get(node, 0) + 1
             if self._holds[node] == 1:
                 self._pool.break_down(node)
-                self._failures.take_out(node, cause, now)
+                self._failures.take_out(node, strike, now)
             if for_good:
                 self._gone[node] = None
 
-    def _admit(self, strike: Strike, nodes: Sequence[int], repair: int, now: int) -> None:
+    def _admit(self, strike: Strike, nodes: Sequence[int], repair: int, now: int, by_hand: bool = False) -> None:
         until = self._shop.admit(now, repair)
-        Alarm(self._env, until, Rank.REPAIR, lambda _: self._done(strike, nodes, until))
+        Alarm(self._env, until, Rank.REPAIR, lambda _: self._done(strike, nodes, until, by_hand))
 
-    def _done(self, strike: Strike, nodes: Sequence[int], now: int) -> None:
-        cause = strike.cause
+    def _done(self, strike: Strike, nodes: Sequence[int], now: int, by_hand: bool) -> None:
+        cause, draws = strike.cause, self._lifetimes
+        if not by_hand and cause.manual_repair and draws.chance("escalation", cause.escalates, *strike):
+            repair = draws.duration("manual repair", cause.manual_repair, *strike)
+            self._admit(strike, nodes, repair, now, by_hand=True)
+            return
+        fails = draws.chance("failed repair", cause.manual_fails if by_hand else cause.repair_fails, *strike)
+        life = self.recurrence(strike) if fails else None
         if cause.scope == "domain":
-            self._failures.renew(cause, strike.entity, now)
-        else:
-            self._failures.mended(strike.entity)
+            self._failures.renew(cause, strike.entity, now, life)
+        elif strike.entity in nodes:
+            self._failures.repaired(strike, mended=not fails, life=life)
         self._release(nodes, cause, now)
+
+    def recurrence(self, strike: Strike) -> int | None:
+        """The life (ns) of what was not mended, None if it is one as any other."""
+        law = strike.cause.recurs
+        return None if law is None else self._lifetimes.duration("recurrence", law, *strike)
 
     def _release(self, nodes: Sequence[int], cause: Cause, now: int) -> None:
         for node in nodes:

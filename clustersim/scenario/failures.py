@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Tag, model_validator
 
 from clustersim.scenario.errors import wrong
-from clustersim.scenario.laws import DurationOrLawOrNever, EmpiricalLife, ExponentialLife, LifeLaw
+from clustersim.scenario.laws import DurationOrLaw, DurationOrLawOrNever, EmpiricalLife, ExponentialLife, LifeLaw
 from clustersim.scenario.part import Part
 from clustersim.scenario.quantities import LIMIT
 from clustersim.scenario.rates import FailureRate
@@ -66,6 +66,18 @@ class Stochastic(Part):
     """When the repair begins. A silent failure's always begins when it is seen."""
     transient: Share = 0
     """The share of the failures that a restart in place mends: they take no node."""
+    escalates: Share = 0
+    """The share of the repairs that a manual one follows."""
+    manual_repair: DurationOrLaw | None = None
+    """How long that takes."""
+    repair_fails: Share = 0
+    """The share of the repairs that mend nothing, and nobody knows; of those that no manual one follows."""
+    manual_fails: Share = 0
+    """The same of manual repairs."""
+    misdiagnosis: Share = 0
+    """The share of the failures for which another node of the job, a sound one, is taken out for repair."""
+    recurs: DurationOrLaw | None = None
+    """The time until what was not mended fails again; as long as any other life if not said."""
 
     @model_validator(mode="after")
     def _check(self) -> "Stochastic":
@@ -89,14 +101,24 @@ class Stochastic(Part):
             if self.transient:
                 expected = "a repair beside it: without one every failure is transient"
                 raise wrong(expected, str(self.transient), key="transient")
-            if self.repair_starts == "detection":
-                raise wrong("a repair beside it", "none", key="repair_starts")
+            for key in ("repair_starts", "escalates", "manual_repair", "repair_fails", "misdiagnosis"):
+                if getattr(self, key) != type(self).model_fields[key].default:
+                    raise wrong("a repair beside it", "none", key=key)
         elif self.scope == "job":
             raise wrong('no repair with scope = "job", which takes no node', "one", key="repair")
         elif self.kind == "false-alarm":
             raise wrong('no repair with kind = "false-alarm", as nothing broke', "one", key="repair")
         if self.repair_starts == "detection" and self.detection == LIMIT:
             raise wrong('"failure" with detection = "never"', '"detection"', key="repair_starts")
+        if (self.escalates > 0) != (self.manual_repair is not None):
+            given, missing = ("escalates", "manual_repair") if self.escalates else ("manual_repair", "escalates")
+            raise wrong(f"{missing} beside {given}", "none", key=missing)
+        if self.manual_fails and self.manual_repair is None:
+            raise wrong("a manual_repair beside it", "none", key="manual_fails")
+        if self.misdiagnosis and self.scope == "domain":
+            raise wrong('scope = "node" beside it', '"domain"', key="misdiagnosis")
+        if self.recurs is not None and not (self.repair_fails or self.manual_fails or self.misdiagnosis):
+            raise wrong("a repair_fails, manual_fails or misdiagnosis beside it", "none", key="recurs")
 
     def _check_count(self) -> None:
         if self.count is None:

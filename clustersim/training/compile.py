@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import simpy
 
-from clustersim.cluster.causes import Lifetimes
 from clustersim.cluster.clock import Alarm, Rank
 from clustersim.cluster.cluster import Cluster
 from clustersim.cluster.compile import causes_of, law_of, machine_of
+from clustersim.cluster.lifetimes import Lifetimes
 from clustersim.history import History
 from clustersim.laws import Constant, Law
 from clustersim.scenario import Scenario

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from clustersim import load_scenario, simulate
-from clustersim.cluster.causes import Lifetimes
 from clustersim.cluster.compile import causes_of
+from clustersim.cluster.lifetimes import Lifetimes
 from clustersim.streams import Hashed, generator, mix, mix_array
 
 

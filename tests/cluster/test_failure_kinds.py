@@ -6,9 +6,10 @@ import pytest
 import simpy
 
 from clustersim import load_scenario, simulate
-from clustersim.cluster.causes import JOB, Lifetimes
+from clustersim.cluster.causes import JOB
 from clustersim.cluster.cluster import Cluster
 from clustersim.cluster.compile import causes_of, machine_of
+from clustersim.cluster.lifetimes import Lifetimes
 
 SECOND = 10**9
 

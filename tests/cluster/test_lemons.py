@@ -6,8 +6,8 @@ import statistics
 import pytest
 
 from clustersim import load_scenario
-from clustersim.cluster.causes import Lifetimes
 from clustersim.cluster.compile import causes_of, machine_of
+from clustersim.cluster.lifetimes import Lifetimes
 from clustersim.training.compile import World
 
 HOUR_NS = 3600 * 10**9

@@ -224,6 +224,14 @@ WRONG = [
         "failures.1.transient: expected a repair beside it: without one every failure is transient, found 0.5",
     ),
     ("failures.1.repair_starts=detection", "failures.1.repair_starts: expected a repair beside it, found none"),
+    ("failures.1.misdiagnosis=0.1", "failures.1.misdiagnosis: expected a repair beside it, found none"),
+    ("failures.0.escalates=0.1", "failures.0.manual_repair: expected manual_repair beside escalates, found none"),
+    ("failures.0.manual_repair=1 h", "failures.0.escalates: expected escalates beside manual_repair, found none"),
+    ("failures.0.manual_fails=0.1", "failures.0.manual_fails: expected a manual_repair beside it, found none"),
+    (
+        "failures.0.recurs=1 h",
+        "failures.0.recurs: expected a repair_fails, manual_fails or misdiagnosis beside it, found none",
+    ),
     (
         "failures.1={cause='x', rate='1 per node-day', kind='hang', detection='never', repair='1 h', "
         "repair_starts='detection'}",

@@ -1,0 +1,82 @@
+"""The random durations and chances of failures; each draw belongs to what it is about."""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, get_args
+
+import numpy as np
+
+from clustersim.cluster.causes import Cause
+from clustersim.laws import Law, draw
+from clustersim.streams import Hashed
+
+Duration = Literal["repair", "manual repair", "detection", "recurrence"]
+Chance = Literal["transient", "escalation", "failed repair", "misdiagnosis"]
+_What = Literal["life", "wrong node", Duration, Chance]
+
+
+class Lifetimes:
+    """The random durations of all causes: life k of a node under a cause, the repair after it, its detection.
+
+    Streams are named by the cause, so that a cause keeps its draws whatever other causes a scenario has.
+    """
+
+    def __init__(self, causes: Sequence[Cause], seed: int, replication: int, lemon_share: float = 0.0) -> None:
+        self._streams = {
+            what: [Hashed(seed, replication, what, cause.name) for cause in causes] for what in get_args(_What)
+        }
+        self._lemons = Hashed(seed, replication, "lemon")
+        self._lemon_share = lemon_share
+        self._replacements = Hashed(seed, replication, "replacement")
+
+    def life(self, cause: Cause, node: int, k: int, lemon: bool = False) -> int:
+        """Life k (ns, at least 1) of a node, a domain or the job, under a cause."""
+        law = cause.lemon_life if lemon and cause.lemon_life is not None else cause.life
+        assert law is not None
+        return self._life(law, self._streams["life"][cause.index].uniform(node + 1, k))
+
+    def is_lemon(self, node: int, generation: int) -> bool:
+        """Whether a node is a lemon; generation counts the nodes that have stood in its place before."""
+        return self._lemon_share > 0 and self._lemons.uniform(node + 1, generation) < self._lemon_share
+
+    def replacement(self, law: Law, node: int, generation: int) -> int:
+        """The time (ns) until a new node stands in the place of one that was given up."""
+        return draw(law, self._replacements, node + 1, generation)
+
+    def first_lives(self, cause: Cause, nodes: int, horizon_ns: int) -> Iterator[tuple[int, int]]:
+        """(node, life 0) of the nodes below `nodes` whose first life ends within the horizon; one vectorised draw."""
+        assert cause.life is not None
+        numbers = np.arange(1, nodes + 1)
+        uniforms = self._streams["life"][cause.index].uniforms(numbers, 0)
+        if cause.lemon_life is None:
+            for node in np.flatnonzero(uniforms <= cause.life.cdf(horizon_ns)).tolist():
+                yield node, self._life(cause.life, float(uniforms[node]))
+            return
+        lemons = self._lemons.uniforms(numbers, 0) < self._lemon_share
+        within = np.where(lemons, cause.lemon_life.cdf(horizon_ns), cause.life.cdf(horizon_ns))
+        for node in np.flatnonzero(uniforms <= within).tolist():
+            yield node, self._life(cause.lemon_life if lemons[node] else cause.life, float(uniforms[node]))
+
+    @staticmethod
+    def _life(law: Law, uniform: float) -> int:
+        """A life of no length would end before its repair does."""
+        return max(1, law.quantile(uniform))
+
+    def duration(self, what: Duration, law: Law, cause: Cause, entity: int, k: int) -> int:
+        """A duration (ns) that belongs to the failure that ends life k."""
+        return draw(law, self._streams[what][cause.index], entity + 1, k)
+
+    def detection(self, cause: Cause, entity: int, k: int) -> int:
+        """The time (ns) from the end of life k to its detection; `NEVER` for a hang without a timeout."""
+        return self.duration("detection", cause.detection, cause, entity, k)
+
+    def chance(self, what: Chance, share: float, cause: Cause, entity: int, k: int) -> bool:
+        """Whether what befalls a share of the failures befalls the one that ends life k."""
+        return share > 0 and self._streams[what][cause.index].uniform(entity + 1, k) < share
+
+    def takes_node(self, cause: Cause, entity: int, k: int) -> bool:
+        """Whether the failure that ends life k takes its nodes: not if a restart in place mends it."""
+        return cause.repair is not None and not self.chance("transient", cause.transient, cause, entity, k)
+
+    def which(self, cause: Cause, entity: int, k: int, of: int) -> int:
+        """A number below `of`, each as likely as the others: where to look for the node that is wrongly taken out."""
+        return int(self._streams["wrong node"][cause.index].uniform(entity + 1, k) * of)
