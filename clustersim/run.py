@@ -76,7 +76,7 @@ class Run:
     def by_identity(self) -> bool:
         """Whether views are counted sample by sample."""
         mode = self.scenario.run.account
-        if self.spaces.law == "parts":  # what permutes its parts by itself has no other count
+        if self.spaces.law == "other":
             return True
         return mode == "identity" or (mode == "auto" and self._is_small)
 

@@ -79,16 +79,12 @@ def damage_identity(spaces: Spaces, planned: Draws, seen: Draws, steps: Ints) ->
             extra_now = int(np.maximum(surplus, 0).sum())
         for read in reads:
             family, epoch = int(cuts.family[read]), int(cuts.epoch[read])
-            samples = spaces.samples_at(family, epoch, cuts.offsets(read))
+            samples, times = np.unique(spaces.samples_at(family, epoch, cuts.offsets(read)), return_counts=True)
+            change = -times if cuts.is_planned[read] else times
             before = surplus[samples]
-            if cuts.is_planned[read]:
-                extra_now -= int(np.count_nonzero(before > 0))
-                surplus[samples] = before - 1
-                balance -= len(samples)
-            else:
-                extra_now += int(np.count_nonzero(before >= 0))
-                surplus[samples] = before + 1
-                balance += len(samples)
+            surplus[samples] = before + change
+            extra_now += int((np.maximum(before + change, 0) - np.maximum(before, 0)).sum())
+            balance += int(change.sum())
         extra[cut], missing[cut] = extra_now, extra_now - balance
     return Damage(extra, missing, "identity")
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from clustersim.account.draws import Draws, Ints
 from clustersim.account.ledger import Ledger
-from clustersim.account.spaces import Spaces, in_blocks
+from clustersim.account.spaces import Spaces, cells_of
 from clustersim.account.sweep import check
 
 
@@ -87,7 +87,7 @@ def count_identity(spaces: Spaces, planned: Draws, seen: Draws) -> Counts:
         views = np.full(spaces.size, sum(draws.epochs[whole].tolist()))
         for row in np.flatnonzero(~whole).tolist():
             samples = spaces.samples_at(int(draws.family[row]), int(draws.epoch[row]), draws.offsets(row))
-            views[samples] += 1
+            np.add.at(views, samples, 1)  # a flow may yield a sample twice
         counts.append(views)
-    cell_starts = spaces.block_starts if in_blocks(spaces) else np.array([0, spaces.size])
+    cell_starts = cells_of(spaces)
     return Counts(counts[0], counts[1], cell_starts)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, Protocol, TypeGuard
 
+import numpy as np
+
 from clustersim.account.draws import Ints
 
 
@@ -12,8 +14,8 @@ class Spaces(Protocol):
 
     Under the law "uniform" distinct (family, epoch) are independent uniform permutations; where every epoch of a family
     is the same, distinct families are. Under "blocks" an epoch
-    permutes blocks of consecutive samples, and the object is a `BlockSpaces`. Under "parts" an epoch permutes parts of
-    the samples each by itself, and reads can be counted sample by sample only.
+    permutes blocks of consecutive samples, and the object is a `BlockSpaces`. Under "other" reads can be counted
+    sample by sample only.
     """
 
     @property
@@ -22,7 +24,7 @@ class Spaces(Protocol):
         ...
 
     @property
-    def law(self) -> Literal["uniform", "blocks", "parts"]:
+    def law(self) -> Literal["uniform", "blocks", "other"]:
         """How the orders of two epochs depend on each other."""
         ...
 
@@ -56,3 +58,9 @@ class BlockSpaces(Spaces, Protocol):
 def in_blocks(spaces: Spaces) -> TypeGuard[BlockSpaces]:
     """Whether the orders permute blocks, and so can be asked for them."""
     return spaces.law == "blocks"
+
+
+def cells_of(spaces: Spaces) -> Ints:
+    """Boundaries of the cells that a ledger tells apart: of the blocks of samples, if there are any, else [0, N]."""
+    cells: Ints = getattr(spaces, "block_starts", np.array([0, spaces.size]))
+    return cells

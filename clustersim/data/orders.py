@@ -1,7 +1,8 @@
 """Orders: for each epoch a bijection from offset to sample, a function of (seed, epoch) alone, asked both ways.
 
 An order has families: family 0 is the run's own, family k > 0 is what a loader makes afresh at restart k.
-They satisfy what the account asks of coordinate spaces.
+They satisfy what the account asks of coordinate spaces. `drawn_by` is the seed and the replication: what else a reader
+draws (a shuffle buffer) it draws by them.
 """
 
 from typing import Literal
@@ -26,6 +27,7 @@ class Shuffle:
 
     def __init__(self, corpus: Corpus, seed: int, replication: int) -> None:
         self.size = corpus.samples
+        self.drawn_by = (seed, replication)
         self._permutation = permutation(corpus.samples)
         self._keys = Hashed(seed, replication, "order")
 
@@ -59,6 +61,7 @@ class ShardShuffle:
 
     def __init__(self, corpus: Corpus, seed: int, replication: int) -> None:
         self.size = corpus.samples
+        self.drawn_by = (seed, replication)
         self.same_every_epoch = corpus.shards == 1
         self.block_starts = corpus.shard_starts
         self._keys = Hashed(seed, replication, "order")
@@ -107,8 +110,9 @@ class Sequential:
     law: Literal["blocks"] = "blocks"
     same_every_epoch = True
 
-    def __init__(self, corpus: Corpus) -> None:
+    def __init__(self, corpus: Corpus, seed: int, replication: int) -> None:
         self.size = corpus.samples
+        self.drawn_by = (seed, replication)
         self.block_starts = corpus.shard_starts
 
     def block_order(self, family: int, epoch: int) -> Ints:
@@ -141,4 +145,4 @@ def order_of(
         return ShuffleOnce(corpus, seed, replication)
     if kind == "shard-shuffle":
         return ShardShuffle(corpus, seed, replication)
-    return Sequential(corpus)
+    return Sequential(corpus, seed, replication)

@@ -23,7 +23,7 @@ def part_family(family: int, readers: int) -> int:
 class PartOrder:
     """Epochs of as many contiguous parts as there are readers, each a permutation of its own samples."""
 
-    law: Literal["parts"] = "parts"
+    law: Literal["other"] = "other"
 
     def __init__(self, order: Shuffle, uneven: Uneven) -> None:
         """`order`: whose seed, and whose sameness of epochs, the parts share."""

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clustersim.account import Draws, Spaces
+from clustersim.loaders.buffers import BufferKind
 from clustersim.loaders.deal import Uneven
 
 Saves = Literal["samples", "batches", "steps", "epoch", "nothing"]
@@ -68,6 +69,10 @@ class Parts:
     miscount: Literal["none", "doubled", "rank-as-global"] = "none"
     keeps_count: bool = False
     snapshot_every: int = 1
+    buffer: int = 0  # samples that each reader shuffles in a buffer
+    buffer_kind: BufferKind = "classic"
+    buffer_saved: bool = False
+    buffer_seed: Literal["epoch", "fresh"] = "epoch"
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,8 @@ class Pass:
     left: Ints  # int64[ranks, workers], batches that each reader had
     rank_batch: Ints  # int64[ranks], samples a step
     endless: bool
+    flows: Ints | None  # int64[ranks, workers], what the readers yield behind their buffers; None: they have none
+    base: Ints  # int64[ranks, workers], the local position at which each flow begins
 
     @cached_property
     def pace(self) -> Ints:
@@ -48,6 +50,8 @@ class Pass:
         """What tells its reading from a step on from others': two passes with the same go on alike."""
         delivered, turn = turns(self.left, self.turn, step - self.step)
         read = self.begun + delivered * self.rank_batch[:, None]
+        if self.flows is not None:
+            return self.flows.shape, self.flows.tobytes(), read.tobytes(), turn.tobytes()
         common = (self.family, self.epoch, self.endless, int(self.rank_batch.sum()))
         if read.shape[1] == 1 and isinstance(self.deal, Strided) and (read == read[0]).all():
             return *common, int(read[0, 0]) * len(read)  # ranks in step read one stretch of the epoch, however many
@@ -85,6 +89,10 @@ class Pass:
         found: list[Ints] = []
         for rank in range(ranks):
             worker = int(np.argmax(stop[rank] > start[rank]))
+            if self.flows is not None:
+                offsets = np.arange(start[rank, worker], stop[rank, worker]) - self.base[rank, worker]
+                found.append(spaces.samples_at(int(self.flows[rank, worker]), 0, offsets))
+                continue
             reader, low, high = rank + ranks * worker, int(start[rank, worker]), int(stop[rank, worker])
             length = int(self.deal.lengths[reader]) if self.endless else high
             pieces = []
@@ -102,15 +110,30 @@ def draws_of(passes: Sequence[tuple[int, Pass]]) -> tuple[Draws, Ints]:
     """The reads of passes, each with the index of what it belongs to, and that index for each row: int64[rows]."""
     parts, owners = [Draws.empty()], [np.zeros(0, np.int64)]
     for owner, part in passes:
+        if part.flows is not None:
+            parts.append(_of_flows(part, part.by_reader(part.flows), part.by_reader(part.base)))
+            owners.append(np.full(len(parts[-1]), owner, dtype=np.int64))
+            continue
         pace = part.by_reader(part.pace)
         for epoch, begun, ended, origin in part.epochs():
             runs = part.deal.runs(begun, ended, pace)
-            parts.append(_draws(part, epoch, runs, part.by_reader(part.begun) - origin))
+            family = np.full(len(runs.start), part.family, np.int64)
+            parts.append(_draws(part, family, epoch, runs, part.by_reader(part.begun) - origin))
             owners.append(np.full(len(parts[-1]), owner, dtype=np.int64))
     return Draws.concat(parts), np.concatenate(owners)
 
 
-def _draws(part: Pass, epoch: int, runs: Runs, first: Ints) -> Draws:
+def _of_flows(part: Pass, flows: Ints, base: Ints) -> Draws:
+    """Rows of readers behind buffers: one a reader, of the flow that it is in."""
+    begun, ended = part.by_reader(part.begun), part.by_reader(part.ended)
+    reader = np.flatnonzero(ended > begun)
+    zero, one = np.zeros_like(reader), np.ones_like(reader)
+    start, stop = (values[reader] - base[reader] for values in (begun, ended))
+    runs = Runs(reader, start, start, stop, one, zero, one, one)
+    return _draws(part, flows[reader], 0, runs, begun - base)
+
+
+def _draws(part: Pass, family: Ints, epoch: int, runs: Runs, first: Ints) -> Draws:
     """Rows of one epoch; `first` is the local position in it at which each reader's first batch began."""
     ranks, workers = part.begun.shape
     per_step = part.rank_batch[runs.reader % ranks] * runs.span
@@ -118,6 +141,7 @@ def _draws(part: Pass, epoch: int, runs: Runs, first: Ints) -> Draws:
     columns = {
         "start": runs.start, "stop": runs.stop, "batch": into // per_step, "lead": into % per_step,
         "per_step": per_step, "modulus": runs.modulus, "low": runs.low, "high": runs.high, "reader": runs.reader,
+        "family": family,
     }  # fmt: skip
     columns["step"] = part.step + columns["batch"]
     columns["every"] = np.ones_like(into)
@@ -125,12 +149,11 @@ def _draws(part: Pass, epoch: int, runs: Runs, first: Ints) -> Draws:
         columns = _in_turns(part, columns)
     count = len(columns["start"])
     return Draws(
-        family=np.full(count, part.family, np.int64),
         epoch=np.full(count, epoch, np.int64),
         epochs=np.ones(count, np.int64),
         **{
             name: columns[name]
-            for name in ("start", "stop", "step", "lead", "per_step", "modulus", "low", "high", "every")
+            for name in ("family", "start", "stop", "step", "lead", "per_step", "modulus", "low", "high", "every")
         },
     )
 

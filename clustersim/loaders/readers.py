@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from clustersim.account import Draws, Spaces
 from clustersim.data.orders import Order, Sequential, ShardShuffle, Shuffle
 from clustersim.history import Refused
+from clustersim.loaders.buffers import Buffer
 from clustersim.loaders.deal import Contiguous, Deal, Sharded, Strided
+from clustersim.loaders.flows import Flow, FlowSpaces, Source
 from clustersim.loaders.part_order import PartOrder, part_family
 from clustersim.loaders.parts import Parts
 from clustersim.loaders.passes import Pass, as_planned, draws_of
@@ -33,8 +35,11 @@ class Standing:
     turn: Ints  # int64[ranks], the worker that delivers next
     counted: Ints  # int64[ranks], batches of the epoch by each rank's own count
     snapshot: Ints  # `read` at the last count that snapshots are taken at
+    base: Ints  # int64[ranks, workers], with buffers: `read` where each reader's flow began
+    before: Ints  # int64[ranks, workers], which of the carried buffers it began with, -1: an empty one
     family: int = 0
     order_epoch: int | None = None  # None: the epoch's own
+    attempt: int = 0  # the restart that the buffers' random numbers are of, 0: they are the same after every one
     own_count: int = 0  # samples of the epoch that each rank took, by a count that a restart takes up
 
 
@@ -71,17 +76,21 @@ class ReaderLoader:
 
     def __init__(self, order: Order, batch: int, parts: Parts, epochs: int | None = None, ranks: int = 1) -> None:
         self.size = order.size
-        self.spaces: Spaces = (
-            PartOrder(order, parts.uneven) if isinstance(order, Shuffle) and parts.permutes == "part" else order
-        )
         self.batch = batch
         self.parts = parts
         self._order = order
+        self._flows = FlowSpaces(order, Buffer(parts.buffer, parts.buffer_kind)) if parts.buffer else None
+        self.spaces: Spaces = order
+        if self._flows is not None:
+            self.spaces = self._flows
+        elif isinstance(order, Shuffle) and parts.permutes == "part":
+            self.spaces = PartOrder(order, parts.uneven)
         self._one = parts.partition == "global"  # one reader for all ranks
         self._epochs = epochs
         self._endless = parts.repeats != 1
         self._repeats = parts.repeats or epochs
         self._first_ranks = ranks
+        self._carried: list[tuple[int, int, int]] = []  # flow, samples that it has yielded, samples that it holds then
         self._deals: dict[tuple[int, int, int, int], Deal] = {}
 
     @property
@@ -145,11 +154,12 @@ class ReaderLoader:
     def start(self, ranks: int) -> Standing:
         """The beginning of epoch 0."""
         zero = np.zeros((1 if self._one else ranks, self.parts.readers_per_rank), np.int64)
-        return Standing(ranks, 0, 0, zero, zero[:, 0], zero[:, 0], zero)
+        return Standing(ranks, 0, 0, zero, zero[:, 0], zero[:, 0], zero, zero, zero - 1)
 
     def _begin(self, at: Standing, epoch: int, ranks: int | None = None, family: int = 0) -> Standing:
         """The beginning of an epoch, at the same step."""
-        return replace(self.start(at.ranks if ranks is None else ranks), step=at.step, epoch=epoch, family=family)
+        begun = self.start(at.ranks if ranks is None else ranks)
+        return replace(begun, step=at.step, epoch=epoch, family=family, attempt=at.attempt)
 
     def _after(self, at: Standing) -> Standing:
         """The beginning of the epoch after the one in which the readers stand."""
@@ -212,10 +222,43 @@ class ReaderLoader:
         family, ranks = at.family, at.ranks
         if self.parts.permutes == "part":
             family = part_family(family, at.read.size)
+        flows = None if self._flows is None else self._flow_numbers(at)
         return Pass(
             at.step, done.step - at.step, family, _order_epoch(at), self.deal(at), at.read, done.read, at.turn,
-            self._left(at), self.rank_batches(ranks), self._endless,
+            self._left(at), self.rank_batches(ranks), self._endless, flows, at.base,
         )  # fmt: skip
+
+    def _flow_numbers(self, at: Standing) -> Ints:
+        """The flow of each reader, int64[ranks, workers]."""
+        assert self._flows is not None
+        epochs = (self._repeats or 1) if self._endless else 1
+        deals = tuple(self.deal(replace(at, epoch=at.epoch + later)) for later in range(epochs))
+        numbers = np.empty_like(at.read)
+        for rank, worker in np.ndindex(at.read.shape):
+            reader = rank + len(at.read) * worker
+            source = Source(at.family, _order_epoch(at), epochs, deals, at.read.size, reader, at.attempt)
+            numbers[rank, worker] = self._flows.number(self._flow(at, source, rank, worker))
+        return numbers
+
+    def _flow(self, at: Standing, source: Source, rank: int, worker: int) -> Flow:
+        base, carried = int(at.base[rank, worker]), int(at.before[rank, worker])
+        if carried < 0:
+            return Flow(source, base, -1, 0)
+        flow, after, held = self._carried[carried]
+        return Flow(source, base + held, flow, after)
+
+    def _held(self, before: Ints) -> Ints:
+        """Samples in carried buffers, int64 of the shape of their numbers; none in an empty one, -1."""
+        return np.array([0, *(held for _, _, held in self._carried)], dtype=np.int64)[before + 1]
+
+    def _pulled(self, at: Standing) -> Ints:
+        """How far each reader has pulled, int64[ranks, workers]; behind a buffer that is more than it has yielded."""
+        if self._flows is None:
+            return at.read
+        held = self._held(at.before)
+        pulled = at.base + held + self._flows.buffer.pulled(at.read - at.base, held)
+        reached: Ints = np.minimum(pulled, self._lengths(at))
+        return reached
 
     # --- coming back
 
@@ -224,6 +267,9 @@ class ReaderLoader:
         edge = self.parts.epoch_edge
         if not self._steps_of_epoch(at) and at.read.any() and not self._endless:
             return Kept(at) if edge == "old" else Kept(self._after(at), finished=edge == "finished")
+        if self._flows is not None and not self.parts.buffer_saved and self.parts.saves == "samples":
+            pulled = self._pulled(at)
+            return Kept(replace(at, read=pulled, base=pulled, before=np.full_like(at.before, -1)))
         if self.parts.counted_at == "issued" and at.read.any():
             ahead = at.read + self.parts.prefetch * self.rank_batches(at.ranks)[:, None]
             return Kept(replace(at, read=np.minimum(ahead, self._lengths(at))))
@@ -231,7 +277,7 @@ class ReaderLoader:
 
     def resume(self, saved: Kept, reached: Standing, ranks: int, leg: int) -> Standing | Refused:
         """Back by the rule of the composition."""
-        parts, at = self.parts, saved.at
+        parts, at = self.parts, replace(saved.at, attempt=leg if self.parts.buffer_seed == "fresh" else 0)
         if ranks != at.ranks and parts.on_layout_change == "refuse":
             return Refused(f"the loader was saved by {at.ranks} ranks and refuses to come back on {ranks}")
         if ranks > at.ranks and parts.missing_state == "refuse":
@@ -295,8 +341,9 @@ class ReaderLoader:
         if rule == "refuse":
             found = f"a saved position is {int(at.read[over].max())}"
             return Refused(f"{found}, and on {at.ranks} ranks a reader has {int(lengths[over].min())} samples")
-        read = np.where(over, 0 if rule == "restart-epoch" else lengths, at.read)
-        return replace(at, read=read, snapshot=np.minimum(at.snapshot, lengths))
+        to = 0 if rule == "restart-epoch" else lengths
+        read, base, before = np.where(over, to, at.read), np.where(over, to, at.base), np.where(over, -1, at.before)
+        return replace(at, read=read, base=base, before=before, snapshot=np.minimum(at.snapshot, lengths))
 
     def _on_ranks(self, at: Standing, ranks: int) -> Standing:
         """The same standing with other ranks; positions may lie beyond the parts that they have now."""
@@ -305,15 +352,34 @@ class ReaderLoader:
         if self.parts.on_layout_change == "reshard":
             fresh = self._begin(at, at.epoch, ranks, at.family)
             each = fresh.read - (-int(at.read.sum()) // fresh.read.size)
-            return replace(fresh, read=each, order_epoch=at.order_epoch, counted=fresh.counted + at.counted.max())
-        return replace(
+            counted = fresh.counted + at.counted.max()
+            return replace(fresh, read=each, base=each, order_epoch=at.order_epoch, counted=counted)
+        if self.parts.buffer_saved:
+            at = self._carry(at)
+        moved = replace(
             at,
             ranks=ranks,
             read=self._by_rank(at.read, ranks),
             turn=self._by_rank(at.turn, ranks),
             counted=self._by_rank(at.counted, ranks),
             snapshot=self._by_rank(at.snapshot, ranks),
+            base=self._by_rank(at.base, ranks),
+            before=self._by_rank(at.before + 1, ranks) - 1,
         )
+        # Who has pulled beyond today's part still yields what its buffer holds.
+        held = self._held(moved.before)
+        over = held > 0
+        read = np.where(over, np.minimum(moved.read + held, self._lengths(moved)) - held, moved.read)
+        return replace(moved, read=read, base=np.where(over, read, moved.base))
+
+    def _carry(self, at: Standing) -> Standing:
+        """The same standing, in flows that begin with what the buffers hold now: it is what other ranks go on with."""
+        flows, held = self._flow_numbers(at), self._pulled(at) - at.read
+        before = np.full_like(at.before, -1)
+        for place in zip(*np.nonzero(held), strict=True):
+            before[place] = len(self._carried)
+            self._carried.append((int(flows[place]), int((at.read - at.base)[place]), int(held[place])))
+        return replace(at, base=at.read, before=before)
 
     def _by_rank(self, values: Ints, ranks: int) -> Ints:
         """A column of int64[ranks, ...] for other ranks: who has no value of its own has rank 0's, or 0."""

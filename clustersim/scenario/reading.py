@@ -106,6 +106,14 @@ class Loader(Part):
     """Global batches that all workers together fetch ahead; for counted_at = "issued"."""
     snapshot_every: PositiveCount = 1
     """Batches from one saved position to the next; those since the last one are passed over in today's batches."""
+    buffer: Count = 0
+    """Samples that each reader shuffles in a buffer; 0: none."""
+    buffer_kind: Literal["classic", "half-flush", "window"] = "classic"
+    """A full buffer lets out one sample for each that comes in, or half of it, or all of it, in random order."""
+    buffer_saved: bool = False
+    """A checkpoint holds what the buffers hold; if not, they begin empty where the readers have pulled to."""
+    buffer_seed: Literal["epoch", "fresh"] = "epoch"
+    """A buffer that is read again from its start gives the same order again, or another after every restart."""
     miscount: Literal["none", "doubled", "rank-as-global"] = "none"
     """The saved count is wrong: batches before the last restart count twice, or a rank's own is taken for all."""
     order_epoch: Literal["own", "first"] = "own"
@@ -141,14 +149,18 @@ class Loader(Part):
             if value != usual:
                 for other, allowed in needed.items():
                     found = getattr(self, other)
-                    if found not in allowed and not (other == "last_batch" and found is None and not spans):
-                        beside = " or ".join(_spelt(each) for each in allowed)
-                        raise wrong(f"{other} = {beside} beside {_spelt(value)}", _spelt(found), key=key)
+                    if not allowed:
+                        fits, beside = bool(found), f"{other} of at least 1"
+                    else:
+                        fits = found in allowed or (other == "last_batch" and found is None and not spans)
+                        beside = f"{other} = {' or '.join(_spelt(each) for each in allowed)}"
+                    if not fits:
+                        raise wrong(f"{beside} beside {_spelt(value)}", _spelt(found), key=key)
         return self
 
 
 _PARTS = ("strided", "contiguous", "shards", "contiguous-shards")
-# What a part of the composition goes together with where it is not as usual.
+# What a part of the composition goes together with where it is not as usual; (): with any but 0.
 _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
     ("counted_at", {"saves": ("samples",), "readers_per_rank": (1,)}),
     ("order_epoch", {"comes_back": ("exact",)}),
@@ -161,6 +173,10 @@ _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
     ("keeps_count", {"comes_back": ("restart-epoch",), "last_batch": ("short", "drop", "pad")}),
     ("snapshot_every", {"saves": ("samples",), "partition": _PARTS}),
     ("miscount", {"comes_back": ("exact",), "last_batch": ("short", "drop", "pad")}),
+    ("buffer", {"counted_at": ("trained",), "snapshot_every": (1,), "last_batch": ("short", "drop", "pad")}),
+    ("buffer_kind", {"buffer": ()}),
+    ("buffer_saved", {"buffer": (), "saves": ("samples",)}),
+    ("buffer_seed", {"buffer": ()}),
     ("missing_state", {"partition": _PARTS, "on_layout_change": ("keep",)}),
     ("past_end", {"comes_back": ("exact", "reshuffle")}),
 ]

@@ -108,7 +108,7 @@ def test_the_model_is_made_of_the_same_batches(parts, kind, size, batch, rows):
     history = history_of(rows)
     reads = follow(history, loader)
     ours = {
-        step: loader.batch_at(stretch, step).tolist()
+        step: loader.batch_at(stretch, step, 1)[0].tolist()
         for stretch in reads.kept
         for step in range(stretch.step, stretch.step + stretch.steps)
     }
@@ -146,6 +146,6 @@ def test_advancing_a_then_b_steps_is_advancing_a_plus_b(parts, size, cuts):
     assert sum(piece.steps for piece in pieces) == whole.stretch.steps
     for piece, following in pairwise(pieces):
         assert following.steps == 0 or piece.start + piece.steps * loader.batch == following.start
-    expanded = [s for p in pieces for k in range(p.step, p.step + p.steps) for s in loader.batch_at(p, k).tolist()]
+    expanded = [s for p in pieces for k in range(p.step, p.step + p.steps) for s in loader.batch_at(p, k, 1)[0].tolist()]
     stretch = whole.stretch
-    assert expanded == [s for k in range(stretch.steps) for s in loader.batch_at(stretch, k).tolist()]
+    assert expanded == [s for k in range(stretch.steps) for s in loader.batch_at(stretch, k, 1)[0].tolist()]

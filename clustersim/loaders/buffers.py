@@ -1,0 +1,80 @@
+"""Shuffle buffers: how far ahead a reader has pulled when it has yielded so much, and what it yields in which order.
+
+| classic | one sample out at random, one in; it starts when the buffer is full |
+| half-flush | when the buffer is full, half of it goes out in random order; then it fills up again |
+| window | when the buffer is full, all of it goes out in random order |
+
+What is left when the source ends goes out in random order.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+BufferKind = Literal["classic", "half-flush", "window"]
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A buffer of `size` samples; 0: none."""
+
+    size: int
+    kind: BufferKind = "classic"
+
+    def pulled(self, yielded: Ints, held: Ints) -> Ints:
+        """Samples pulled, int64, by readers that have yielded so many since they held `held`, of an endless source."""
+        if self.kind == "classic":
+            ahead = yielded + self.size
+        elif self.kind == "window":
+            ahead = -(-yielded // self.size) * self.size
+        else:
+            flush = self.size - self.size // 2
+            ahead = self.size + (-(-yielded // flush) - 1) * flush
+        return np.where((yielded > 0) & (self.size > 0), ahead - held, np.where(yielded > 0, yielded, 0))
+
+    def play(self, held: Ints, source: Ints, until: int | None, rng: np.random.Generator) -> tuple[Ints, Ints]:
+        """What comes out, one after another, and what the buffer holds then; int64.
+
+        Args:
+            held: what it holds at first.
+            source: what can be pulled.
+            until: stop when so many have come out; None: at the end.
+            rng: the stream of random numbers.
+        """
+        total = len(held) + len(source)
+        until = total if until is None else until
+        if self.size == 0:
+            return source[:until], held
+        if self.kind != "classic":
+            return self._play_flushes(source, until, rng)
+        content = [*held.tolist(), *source[: max(0, self.size - len(held))].tolist()]
+        coming = source[max(0, self.size - len(held)) :].tolist()
+        if until == 0:
+            return source[:0], held
+        out = []
+        slots = rng.integers(0, self.size, size=len(coming)).tolist()
+        for sample, slot in zip(coming[:until], slots, strict=False):
+            out.append(content[slot])
+            content[slot] = sample
+        if len(out) == until:
+            return np.array(out, dtype=np.int64), np.array(content, dtype=np.int64)
+        rest = rng.permutation(np.array(content, dtype=np.int64))
+        left = until - len(out)
+        return np.concatenate([np.array(out, dtype=np.int64), rest[:left]]), rest[left:]
+
+    def _play_flushes(self, source: Ints, until: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+        stays = self.size // 2 if self.kind == "half-flush" else 0
+        content, at, out, done = source[:0], 0, [source[:0]], 0
+        while done < until:
+            pulled = source[at : at + self.size - len(content)]
+            at += len(pulled)
+            content = rng.permutation(np.concatenate([content, pulled]))
+            full = len(content) == self.size
+            flushed, content = (content[stays:], content[:stays]) if full else (content, content[:0])
+            out.append(flushed)
+            done += len(flushed)
+        went = np.concatenate(out)
+        return went[:until], np.concatenate([content, went[until:]])

@@ -1,0 +1,105 @@
+"""Flows: what a reader behind a shuffle buffer yields, one sample after another, if nobody interrupts it.
+
+A flow begins with an empty buffer at a local position of the reader's part, or with what another flow's buffer held.
+It is a space of its own to the account: offset i is the i-th sample that it yields. To ask it costs its whole length.
+"""
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clustersim import streams
+from clustersim.account.spaces import cells_of
+from clustersim.data.orders import Order
+from clustersim.loaders.buffers import Buffer
+from clustersim.loaders.deal import Deal
+
+Ints = NDArray[np.int64]
+
+_KEEP = 4096  # flows whose samples are kept
+
+
+class Source(NamedTuple):
+    """The part that a reader pulls from: so many epochs of an order from `epoch` on, as they are dealt to it."""
+
+    family: int
+    epoch: int
+    epochs: int
+    deals: tuple[Deal, ...]
+    readers: int
+    reader: int
+    attempt: int  # which restart's random numbers; 0 if they are the same after every restart
+
+
+class Flow(NamedTuple):
+    """A flow that pulls from a local position on, with what flow `before` held after so many samples."""
+
+    source: Source
+    position: int
+    before: int  # the number of a flow, -1: an empty buffer
+    after: int
+
+
+class FlowSpaces:
+    """The flows of a run, numbered as they are asked for: the account's family k is flow k, and has no epochs."""
+
+    law: Literal["other"] = "other"
+    same_every_epoch = False
+
+    def __init__(self, order: Order, buffer: Buffer) -> None:
+        self.size = order.size
+        self.buffer = buffer
+        self._order = order
+        self._numbers: dict[Flow, int] = {}
+        self._flows: list[Flow] = []
+        self._kept: dict[int, Ints] = {}
+
+    @property
+    def block_starts(self) -> Ints:
+        """The order's blocks, where it has any."""
+        return cells_of(self._order)
+
+    def number(self, flow: Flow) -> int:
+        """The number of a flow."""
+        number = self._numbers.setdefault(flow, len(self._flows))
+        if number == len(self._flows):
+            self._flows.append(flow)
+        return number
+
+    def samples_at(self, family: int, epoch: int, offsets: Ints) -> Ints:
+        """The samples that a flow yields at some places, int64 of their shape."""
+        return self._yields(family)[offsets]
+
+    def _yields(self, flow: int) -> Ints:
+        """All that a flow yields, in order."""
+        if flow not in self._kept:
+            if len(self._kept) >= _KEEP:
+                del self._kept[next(iter(self._kept))]
+            self._kept[flow] = self._play(flow, None)[0]
+        return self._kept[flow]
+
+    def offset_of(self, family: Ints, epoch: Ints, sample: int) -> Ints:
+        """The place at which each flow yields the sample, N where it does not; int64 of the arrays' shape."""
+        found = []
+        for each in np.broadcast(family, epoch):
+            places = np.flatnonzero(self._yields(int(each[0])) == sample)
+            found.append(int(places[0]) if len(places) else self.size)
+        return np.array(found, dtype=np.int64).reshape(np.broadcast(family, epoch).shape)
+
+    def held(self, flow: int, after: int) -> Ints:
+        """What the buffer of a flow holds when it has yielded so many samples."""
+        return self._play(flow, after)[1]
+
+    def _play(self, number: int, until: int | None) -> tuple[Ints, Ints]:
+        flow = self._flows[number]
+        source, parts = flow.source, []
+        for later, deal in enumerate(source.deals):
+            offsets = deal.offsets(source.reader, 0, int(deal.lengths[source.reader]))
+            parts.append(self._order.samples_at(source.family, source.epoch + later, offsets))
+        coming = np.concatenate(parts)[flow.position :]
+        held = coming[:0] if flow.before < 0 else self.held(flow.before, flow.after)
+        names = (source.family, source.epoch, source.readers, source.reader, source.attempt)
+        before = (flow.position, flow.before, flow.after)
+        rng = streams.generator(*self._order.drawn_by, "buffer", *names, *before)
+        return self.buffer.play(held, coming, until, rng)
