@@ -20,6 +20,9 @@ from clustersim.scenario.recovery import Recovery
 from clustersim.scenario.sizes import Sizes, measure
 from clustersim.scenario.units import Name
 
+# Parts that are permuted each by itself are counted sample by sample.
+_MOST_IN_PARTS = 50_000_000
+
 
 class Scenario(Part):
     """What is assumed of one training job. Made by `load_scenario`; equal to another that resolves to the same."""
@@ -78,9 +81,32 @@ class Scenario(Part):
         check_bounds(self.run, self.checkpoint, self.sizes)
         self._check_failures(self.sizes)
         self._check_checkpoint()
-        if self.loader.comes_back == "reshuffle" and self.data.order == "sequential":
-            raise wrong('an order that shuffles with loader.comes_back = "reshuffle"', '"sequential"', key="data.order")
+        self._check_loader()
         return self
+
+    def _check_loader(self) -> None:
+        loader, order, data = self.loader, self.data.order, self.sizes.data
+        if loader.comes_back == "reshuffle" and order == "sequential":
+            raise wrong('an order that shuffles with loader.comes_back = "reshuffle"', '"sequential"', key="data.order")
+        if loader.partition in ("shards", "contiguous-shards"):
+            readers = data * loader.readers_per_rank
+            beside = f'with loader.partition = "{loader.partition}"'
+            if order not in ("shard-shuffle", "sequential"):
+                raise wrong(f'"shard-shuffle" or "sequential" {beside}', f'"{order}"', key="data.order")
+            if self.sizes.shards < readers:
+                expected = (
+                    f"at least {readers} {beside}, one for each of {data} ranks x {loader.readers_per_rank} workers"
+                )
+                raise wrong(expected, str(self.sizes.shards), key="data.shards")
+        if loader.permutes == "part":
+            beside = 'with loader.permutes = "part"'
+            if order not in ("shuffle", "shuffle-once"):
+                raise wrong(f'"shuffle" or "shuffle-once" {beside}', f'"{order}"', key="data.order")
+            if self.sizes.samples > _MOST_IN_PARTS:
+                raise wrong(f"at most 50 M samples {beside}", str(self.sizes.samples), key="data")
+        if loader.rank_batch == "constant" and self.sizes.batch % data:
+            expected = f'a multiple of {data}, the ranks, with loader.rank_batch = "constant"'
+            raise wrong(expected, str(self.sizes.batch), key="model.global_batch")
 
     def _check_checkpoint(self) -> None:
         checkpoint = self.checkpoint

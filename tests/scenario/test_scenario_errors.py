@@ -380,6 +380,45 @@ def test_a_wrong_value_is_told_in_one_line(document, override, line):
             'data.order: expected an order that shuffles with loader.comes_back = "reshuffle", found "sequential"',
         ),
         (
+            {"loader": {"saves": "samples", "comes_back": "exact", "partition": "shards"}},
+            'data.order: expected "shard-shuffle" or "sequential" with loader.partition = "shards", found "shuffle"',
+        ),
+        (
+            {
+                "loader": {
+                    "saves": "samples",
+                    "comes_back": "exact",
+                    "partition": "contiguous-shards",
+                    "readers_per_rank": 4,
+                },
+                "data.order": "sequential",
+                "data.shards": 7,
+            },
+            'data.shards: expected at least 32 with loader.partition = "contiguous-shards", one for each of 8 ranks '
+            "x 4 workers, found 7",
+        ),
+        (
+            {
+                "loader": {"saves": "samples", "comes_back": "exact", "partition": "contiguous", "permutes": "part"},
+                "data.order": "shard-shuffle",
+            },
+            'data.order: expected "shuffle" or "shuffle-once" with loader.permutes = "part", found "shard-shuffle"',
+        ),
+        (
+            {
+                "loader": {"saves": "samples", "comes_back": "exact", "partition": "contiguous", "permutes": "part"},
+                "data": {"samples": "60 M"},
+            },
+            'data: expected at most 50 M samples with loader.permutes = "part", found 60000000',
+        ),
+        (
+            {
+                "loader": {"saves": "steps", "comes_back": "exact", "rank_batch": "constant", "last_batch": "pad"},
+                "model.global_batch": 65,
+            },
+            'model.global_batch: expected a multiple of 8, the ranks, with loader.rank_batch = "constant", found 65',
+        ),
+        (
             {"loader": {"comes_back": "reshuffle", "saves": "epoch"}},
             'loader.saves: expected "samples" or "batches" with comes_back = "reshuffle", found "epoch"',
         ),
