@@ -224,7 +224,7 @@ class Loader:
             self.begin(state["epoch"])
             if parts.loop_counter == "kept":
                 self.loop_steps = state["loop_steps"]
-        elif state["ends"] and parts.partition == "global" and parts.past_end == "end":
+        elif state["ends"] and self._goes_to_the_next():
             self.family, self.forgot_epoch = 0, False
             self.begin(state["epoch"] + (2 if parts.epoch_edge == "finished" else 1))
         elif parts.saves == "steps" and parts.rank_batch:
@@ -233,6 +233,10 @@ class Loader:
             self.begin(state["epoch"])
             if state["readers"] is not None:
                 self._go_on(state, ranks_before)
+
+    def _goes_to_the_next(self):
+        """Whether a state at the end of an epoch leads to the next one at once, which begins in its own order."""
+        return self.parts.partition == "global" and self.parts.past_end == "end" and self.parts.miscount == "none"
 
     def begin(self, epoch):
         """The start of an epoch, in the order that the loader comes back to."""
