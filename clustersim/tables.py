@@ -55,8 +55,8 @@ def events(run: Run) -> pd.DataFrame:
     """time_h; kind, cause; node (-1: the job; of a domain its first); where it was; leg.
 
     Kinds: failure, false alarm, detection (a silent failure is seen), misdiagnosis (this node is taken out instead),
-    retirement (the node is given up), repair (the
-    node, or the one that stands in its place, is back).
+    retirement (the node is given up), repair (the node, or the one in its place, is back), start (a cold spare is up),
+    borrowing (a node is taken from other work).
     """
     rows = run.history.happenings
     return pd.DataFrame(

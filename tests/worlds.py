@@ -41,6 +41,17 @@ _QUALITY = st.sampled_from(
         {"escalates": 0.5, "manual_repair": "1 h", "manual_fails": 0.5, "repair_fails": 0.3},
     ]
 )
+_RESERVE = st.sampled_from(
+    [
+        {},
+        {"cold": {"nodes": 2, "start_up": "5 min"}},
+        {"borrowed": {"nodes": 3, "after": "30 min"}},
+        {
+            "cold": {"nodes": 2, "start_up": {"type": "exponential", "mean": "10 min"}},
+            "borrowed": {"nodes": 2, "after": {"type": "exponential", "mean": "1 h"}},
+        },
+    ]
+)
 _LEMONS = st.sampled_from(
     [{}, {"lemons": {"share": 0.3, "times": 5}}, {"lemons": {"share": 0.5, "times": 0.1, "cured_by_repair": True}}]
 )
@@ -133,6 +144,7 @@ def scenarios(draw):
             ]
         )
     )
+    policy = draw(st.sampled_from(["spare", "wait", "shrink"]))
     causes = draw(
         st.lists(
             node_cause() | domain_cause() | job_cause() | scripted_cause(least, degree),
@@ -151,6 +163,7 @@ def scenarios(draw):
                 "spares": draw(st.integers(0, 3)),
                 "nodes_per_domain": draw(st.integers(1, 4)),
                 **draw(_LEMONS),
+                **(draw(_RESERVE) if policy != "wait" else {}),
                 **draw(_RETIREMENT),
                 **({"repair_slots": draw(st.integers(1, 2))} if draw(st.booleans()) else {}),
             },
@@ -164,7 +177,7 @@ def scenarios(draw):
                 "final_checkpoint": draw(st.booleans()),
             },
             "recovery": {
-                "policy": draw(st.sampled_from(["spare", "wait", "shrink"])),
+                "policy": policy,
                 "start_up": draw(_DURATION),
                 "load": draw(st.sampled_from(["0 s", "20 s", {"type": "exponential", "mean": "1 min"}])),
             },
@@ -198,7 +211,9 @@ def run_checked(world: World, scenario: Scenario) -> History:
         assert sum(census.values()) == nodes
         assert census["job"] == job.crew.nodes
         assert census["spare"] == pool.spares()
-        assert census["repair"] == len(out) - len(back) >= world.cluster.returning
+        assert census["repair"] == len(out) - len(back)
+        assert (census["cold"], census["starting"], census["elsewhere"]) == (pool.cold, pool.starting, pool.elsewhere)
+        assert 0 <= world.cluster.returning <= census["repair"] + census["starting"] + census["elsewhere"]
         assert sum(happening.kind == "repair" for happening in world.cluster.happenings) == len(back)
         members = job.crew.members()
         assert len(members) == len(set(members)) == job.crew.nodes

@@ -12,6 +12,7 @@ from clustersim.cluster.lifetimes import Lifetimes
 from clustersim.cluster.machine import Machine
 from clustersim.cluster.pool import Place, Pool
 from clustersim.cluster.repair import Repairs
+from clustersim.cluster.reserve import Reserve
 from clustersim.cluster.retirement import Watch
 from clustersim.history import Happening
 from clustersim.laws import NEVER
@@ -35,7 +36,7 @@ class Cluster:
     """Nodes, failures, spares and repair. Two events a failure: the strike, and the end of the repair.
 
     The job hears of what concerns it through `on_hit` (a failure of a node that it holds, or of the job itself) and
-    `on_return` (a node is back from repair, or there is none left that will be).
+    `on_return` (there is one spare more, or none left that will come).
     """
 
     def __init__(
@@ -49,9 +50,10 @@ class Cluster:
         self._env = env
         self._machine = machine
         self.lifetimes = lifetimes
-        self.pool = Pool(machine.nodes, machine.spares)
+        self.pool = Pool(machine)
         self.failures = Failures(causes, lifetimes, machine, horizon_ns)
         self._repairs = Repairs(env, self.pool, self.failures, lifetimes, machine.repair_slots, self._repaired)
+        self._reserve = Reserve(env, self.pool, lifetimes, machine, self._ready)
         self.happenings: list[Happening] = []
         self.leg = 0  # the job's current leg, for the log
         self.on_hit: Callable[[Hit], None] = lambda hit: None
@@ -61,8 +63,8 @@ class Cluster:
 
     @property
     def returning(self) -> int:
-        """Nodes in repair that will come back."""
-        return self._repairs.returning
+        """Nodes that will come: from repair, from a cold start, or borrowed."""
+        return self._repairs.returning + self._reserve.coming
 
     def arm(self) -> None:
         """Set the alarm of the next strike; to be called whenever it may have come nearer."""
@@ -83,6 +85,9 @@ class Cluster:
     def _break(self, strike: Strike, now: int) -> None:
         cause, entity, k = strike
         nodes, where = self._struck(strike)
+        if where == "elsewhere":
+            self.failures.renew(cause, entity, now)  # it is others' business
+            return
         told = JOB if entity == JOB else nodes[0]
         self._log(now, "false alarm" if cause.kind == "false-alarm" else "failure", cause, told, where)
         detection = self.lifetimes.detection(cause, entity, k)
@@ -160,6 +165,14 @@ class Cluster:
 
     def _log(self, now: int, kind: str, cause: Cause, node: int, where: Place) -> None:
         self.happenings.append(Happening(now, kind, cause.name, node, where, self.leg))
+
+    def call_up(self, missing: int) -> None:
+        """So many nodes are missing to the job beside the spares: let cold spares and borrowed nodes come."""
+        self._reserve.call(missing, self._env.now)  # type: ignore[arg-type]
+
+    def _ready(self, why: str, node: int) -> None:
+        self.happenings.append(Happening(self._env.now, why, "", node, "spare", self.leg))  # type: ignore[arg-type]
+        self.on_return()
 
     def _repaired(self, cause: Cause, node: int) -> None:
         self._log(self._env.now, "repair", cause, node, "repair")  # type: ignore[arg-type]

@@ -67,6 +67,10 @@ def machine_of(scenario: Scenario) -> Machine:
         lemon_share=0.0 if cluster.lemons is None else cluster.lemons.share,
         lemons_cured=cluster.lemons is not None and cluster.lemons.cured_by_repair,
         retirement=None if cluster.retirement is None else _retirement(cluster.retirement),
+        cold=0 if cluster.cold is None else cluster.cold.nodes,
+        cold_start=law_of(0 if cluster.cold is None else cluster.cold.start_up),
+        lent=0 if cluster.borrowed is None else cluster.borrowed.nodes,
+        lent_after=law_of(0 if cluster.borrowed is None else cluster.borrowed.after),
     )
 
 

@@ -11,6 +11,7 @@ from clustersim.streams import Hashed
 
 Duration = Literal["repair", "manual repair", "detection", "recurrence"]
 Chance = Literal["transient", "escalation", "failed repair", "misdiagnosis"]
+OfNode = Literal["replacement", "cold start", "borrowing"]
 _What = Literal["life", "wrong node", Duration, Chance]
 
 
@@ -26,7 +27,7 @@ class Lifetimes:
         }
         self._lemons = Hashed(seed, replication, "lemon")
         self._lemon_share = lemon_share
-        self._replacements = Hashed(seed, replication, "replacement")
+        self._of_nodes = {what: Hashed(seed, replication, what) for what in get_args(OfNode)}
 
     def life(self, cause: Cause, node: int, k: int, lemon: bool = False) -> int:
         """Life k (ns, at least 1) of a node, a domain or the job, under a cause."""
@@ -38,9 +39,9 @@ class Lifetimes:
         """Whether a node is a lemon; generation counts the nodes that have stood in its place before."""
         return self._lemon_share > 0 and self._lemons.uniform(node + 1, generation) < self._lemon_share
 
-    def replacement(self, law: Law, node: int, generation: int) -> int:
-        """The time (ns) until a new node stands in the place of one that was given up."""
-        return draw(law, self._replacements, node + 1, generation)
+    def of_node(self, what: OfNode, law: Law, node: int, number: int) -> int:
+        """A duration (ns) that belongs to a node and no cause; number counts them."""
+        return draw(law, self._of_nodes[what], node + 1, number)
 
     def first_lives(self, cause: Cause, nodes: int, horizon_ns: int) -> Iterator[tuple[int, int]]:
         """(node, life 0) of the nodes below `nodes` whose first life ends within the horizon; one vectorised draw."""

@@ -75,7 +75,7 @@ class Repairs:
     def replace(self, strike: Strike, node: int, replaced: Law, now: int) -> None:
         """The node is given up, and a new one stands in its place after a time by a law."""
         cause = strike.cause
-        duration = self._lifetimes.replacement(replaced, node, self._failures.generation(node))
+        duration = self._lifetimes.of_node("replacement", replaced, node, self._failures.generation(node))
         self._hold((node,), strike, now, for_good=duration >= NEVER)
         if duration < NEVER:
             Alarm(self._env, now + duration, Rank.REPAIR, lambda alarm: self._stands(cause, node, alarm.at_ns))

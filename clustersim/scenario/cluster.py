@@ -5,12 +5,30 @@ from typing import Literal
 from pydantic import StrictBool, model_validator
 
 from clustersim.scenario.errors import wrong
-from clustersim.scenario.laws import DurationOrLawOrNever
+from clustersim.scenario.laws import DurationOrLaw, DurationOrLawOrNever
 from clustersim.scenario.part import Part
 from clustersim.scenario.quantities import LIMIT
 from clustersim.scenario.units import Count, PositiveCount, PositiveDuration, PositiveNumber, Share
 
 _MOST_NODES = 10_000_000
+
+
+class Cold(Part):
+    """Spares that are off until the job misses nodes and the others are used up."""
+
+    nodes: PositiveCount
+    """How many. A node that comes back from repair becomes one again where the other spares are complete."""
+    start_up: DurationOrLaw
+    """From the call until one is a spare: as many are started as the job misses, and to complete the spares."""
+
+
+class Borrowed(Part):
+    """Nodes that do other work, and are taken from it when all spares are used up."""
+
+    nodes: PositiveCount
+    """How many; they do not go back."""
+    after: DurationOrLaw
+    """From the call until they come: as many as the job misses still, and to complete the spares."""
 
 
 class Lemons(Part):
@@ -61,6 +79,10 @@ class Cluster(Part):
     """Nodes beside them that replace failed ones."""
     gpus_per_node: PositiveCount = 8
     """GPUs a node."""
+    cold: Cold | None = None
+    """Spares beside those that take a while to start."""
+    borrowed: Borrowed | None = None
+    """Nodes of a shared pool that other work has to give up."""
     nodes_per_domain: PositiveCount | None = None
     """Nodes that share a rack or a switch, and fail together from a cause with scope = "domain"; spares follow."""
     repair_slots: PositiveCount | None = None
@@ -83,6 +105,7 @@ class Cluster(Part):
 
     @model_validator(mode="after")
     def _check(self) -> "Cluster":
-        if self.nodes + self.spares > _MOST_NODES:
-            raise wrong("at most 10 M nodes and spares together", str(self.nodes + self.spares), key="nodes")
+        nodes = self.nodes + self.spares + sum(more.nodes for more in (self.cold, self.borrowed) if more)
+        if nodes > _MOST_NODES:
+            raise wrong("at most 10 M nodes and spares together", str(nodes), key="nodes")
         return self

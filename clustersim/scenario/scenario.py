@@ -78,6 +78,10 @@ class Scenario(Part):
 
     @model_validator(mode="after")
     def _check(self) -> "Scenario":
+        for key in ("cold", "borrowed"):
+            if self.recovery.policy == "wait" and getattr(self.cluster, key) is not None:
+                expected = f'"spare" or "shrink" with cluster.{key}, as the job takes none'
+                raise wrong(expected, '"wait"', key="recovery.policy")
         check_bounds(self.run, self.checkpoint, self.sizes)
         self._check_failures(self.sizes)
         self._check_checkpoint()

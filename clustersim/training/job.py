@@ -155,6 +155,9 @@ class Job:
         """Take the nodes for the largest degree that the policy allows, and start; or go on waiting."""
         plan = self._plan
         degree = self._affordable_degree()
+        if plan.policy != "wait":
+            needed = plan.unit_nodes * -(-self._target // plan.unit_replicas)
+            self._cluster.call_up(max(0, needed - self.crew.available(own_only=False)))
         if degree is None:
             if self._cluster.returning == 0:
                 self._starve()

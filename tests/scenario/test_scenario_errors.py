@@ -10,7 +10,7 @@ DURATION = 'expected a duration such as "10 min"'
 EVERY = 'expected an interval such as "10 min", "10 steps", "young" or "daly"'
 RATE = 'expected a rate such as "6.5 per 1000 node-days", "2 per GPU-year" or "3 per day"'
 TABLES = "one of name, run, model, cluster, parallelism, failures, checkpoint, recovery, data, loader"
-CLUSTER = "one of nodes, spares, gpus_per_node, nodes_per_domain, repair_slots, lemons, retirement"
+CLUSTER = "one of nodes, spares, gpus_per_node, cold, borrowed, nodes_per_domain, repair_slots, lemons, retirement"
 REQUIRED = "expected a value (this key is required), found nothing"
 
 # (what --set is given, the line without the file's name)
@@ -114,6 +114,12 @@ WRONG = [
         "model.step_time: expected step_time, or parameters, sequence_length and flops_per_gpu, found no parameters",
     ),
     # the nodes
+    ("cluster.cold={nodes=3}", f"cluster.cold.start_up: {REQUIRED}"),
+    ("cluster.borrowed={after='3 min'}", f"cluster.borrowed.nodes: {REQUIRED}"),
+    (
+        "cluster.borrowed={nodes='10 M', after='3 min'}",
+        "cluster.nodes: expected at most 10 M nodes and spares together, found 10000018",
+    ),
     ("cluster.lemons={share=0.1}", f"cluster.lemons.times: {REQUIRED}"),
     ("cluster.lemons={share=2, times=3}", "cluster.lemons.share: expected a share from 0 to 1, found 2"),
     ("cluster.lemons={share=1, times=0}", "cluster.lemons.times: expected a number greater than 0, found 0"),
@@ -374,6 +380,10 @@ def test_a_wrong_value_is_told_in_one_line(document, override, line):
         (
             {"checkpoint.every": "daly", "failures": [{"cause": "x", "rate": "0 per day", "scope": "job"}]},
             'failures: expected random failures with every = "daly", found none',
+        ),
+        (
+            {"recovery.policy": "wait", "cluster.cold": {"nodes": 3, "start_up": "1 h"}},
+            'recovery.policy: expected "spare" or "shrink" with cluster.cold, as the job takes none, found "wait"',
         ),
         (
             {"loader.preset": "reshuffle", "data.order": "sequential"},
