@@ -7,17 +7,26 @@ if TYPE_CHECKING:
     from clustersim.run import Run
     from clustersim.scenario import Scenario, ScenarioError, load_scenario
     from clustersim.simulation import order_for, planned_batch, simulate
-    from clustersim.study.replicate import replicate
+    from clustersim.study.designs import latin_hypercube, saltelli, sobol, zipped
+    from clustersim.study.study import Study, load_study
+    from clustersim.study.sweep import replicate, sweep
 
 __all__ = [
     "Run",
     "Scenario",
     "ScenarioError",
+    "Study",
+    "latin_hypercube",
     "load_scenario",
+    "load_study",
     "order_for",
     "planned_batch",
     "replicate",
+    "saltelli",
     "simulate",
+    "sobol",
+    "sweep",
+    "zipped",
 ]
 
 # Imported when first asked for, so that `clustersim --help` does not wait for numpy and pydantic.
@@ -25,11 +34,18 @@ _HOMES = {
     "Run": "clustersim.run",
     "Scenario": "clustersim.scenario",
     "ScenarioError": "clustersim.scenario",
+    "Study": "clustersim.study.study",
+    "latin_hypercube": "clustersim.study.designs",
     "load_scenario": "clustersim.scenario",
+    "load_study": "clustersim.study.study",
     "order_for": "clustersim.simulation",
     "planned_batch": "clustersim.simulation",
-    "replicate": "clustersim.study.replicate",
+    "replicate": "clustersim.study.sweep",
+    "saltelli": "clustersim.study.designs",
     "simulate": "clustersim.simulation",
+    "sobol": "clustersim.study.designs",
+    "sweep": "clustersim.study.sweep",
+    "zipped": "clustersim.study.designs",
 }
 
 

@@ -72,11 +72,11 @@ def _store(out: Path, result: Result, replications: int) -> Store:
 
 def _gather(result: Result, replications: int, store: Store | None) -> list[str]:
     """Simulate one replication after the other, each stored as soon as it is done; what stopped it early, if any."""
-    from clustersim.study.replicate import replicate
+    from clustersim.study.runs import runs
 
     try:
         with progress_bar(replications) as progress:
-            for finished in replicate(result.scenario, replications, result.seed, progress):
+            for finished in runs(result.scenario, replications, result.seed, progress):
                 if store is not None:
                     store.add(finished)
                 result.add(finished)

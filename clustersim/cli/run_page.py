@@ -12,8 +12,8 @@ from clustersim.cli.output import table
 from clustersim.cli.words import count, duration, plural, share, size
 from clustersim.forecast import forecast
 from clustersim.run import Figure
-from clustersim.study.replicate import Spread
 from clustersim.study.result import Result
+from clustersim.study.spread import Spread
 
 _LEDGER_ROWS = 12
 _Words = Callable[[float], str]

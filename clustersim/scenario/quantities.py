@@ -95,7 +95,7 @@ COUNT = Kind(
     _DECIMAL,
     {"thousand": "k", "million": "M", "mn": "M", "billion": "B", "bn": "B", "trillion": "T", "tn": "T"},
 )
-_KINDS = (DURATION, SIZE, BANDWIDTH, FLOP_RATE, COUNT)
+KINDS = (DURATION, SIZE, BANDWIDTH, FLOP_RATE, COUNT)
 
 
 def split(value: object) -> tuple[Fraction, str] | None:
@@ -164,7 +164,7 @@ def nearest_unit(value: object, kind: Kind) -> str | None:
 
 
 def _other_kind(unit: str, kind: Kind) -> Kind | None:
-    return next((each for each in _KINDS if each is not kind and unit in each.factors), None)
+    return next((each for each in KINDS if each is not kind and unit in each.factors), None)
 
 
 def write_duration(duration_ns: int) -> str:

@@ -19,9 +19,14 @@ def provenance(scenario: Scenario, seed: int, replications: int) -> dict[str, An
         "digest": scenario.digest,
         "seed": seed,
         "replications": replications,
-        "versions": {
-            "python": platform.python_version(),
-            **{package: metadata.version(package) for package in _PACKAGES},
-        },
+        "versions": versions(),
         "platform": platform.platform(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """The versions of what computes a result, by name."""
+    return {
+        "python": platform.python_version(),
+        **{package: metadata.version(package) for package in _PACKAGES},
     }

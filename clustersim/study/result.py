@@ -8,7 +8,7 @@ from clustersim.history import Outcome
 from clustersim.run import Figure, Run
 from clustersim.scenario import Scenario
 from clustersim.study.provenance import provenance
-from clustersim.study.replicate import Spread, figures
+from clustersim.study.spread import Spread, figures
 
 
 class Unfinished(NamedTuple):

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-import clustersim.study.replicate as replicate_module
+import clustersim.study.runs as runs_module
 from clustersim import simulate
 from clustersim.study import store as store_module
 
@@ -97,13 +97,13 @@ def interrupted_in(last):
 
 @pytest.mark.parametrize(("replications", "what"), [(1, "the run"), (20, "a replication")])
 def test_ctrl_c_before_anything_is_done(clustersim, monkeypatch, replications, what):
-    monkeypatch.setattr(replicate_module, "simulate", interrupted_in(0))
+    monkeypatch.setattr(runs_module, "simulate", interrupted_in(0))
     expected = (1, "", f"stopped by Ctrl-C before {what} was done\n")
     assert clustersim("run", "small", "--replications", replications) == expected
 
 
 def test_ctrl_c_leaves_the_finished_replications(clustersim, out, monkeypatch):
-    monkeypatch.setattr(replicate_module, "simulate", interrupted_in(2))
+    monkeypatch.setattr(runs_module, "simulate", interrupted_in(2))
     code, printed, err = clustersim(*arguments(out, replications=20))
     assert code == 1
     assert err == "stopped by Ctrl-C; 2 of 20 replications are done and kept\n"
