@@ -15,7 +15,7 @@ class Cause:
 
     `life` is the law of the time from new to failure of one node, domain or of the job, in the time it ages by.
     `repair` is None for a cause that takes no node, and a share `transient` of the others' failures takes none either.
-    A scripted cause has `life` None.
+    A scripted cause, and one of a trace, has `life` None.
 
     `kind` says how the job meets it. "crash" and "hang": it stands from the failure on and knows after `detection`
     (of a hang the timeout, and perhaps never). "silent": it trains on with corrupt weights for `detection`, and stops
@@ -41,5 +41,7 @@ class Cause:
     recurs: Law | None = None  # life of what was not mended; None: as of any other
     lemon_life: Law | None = None  # None: a lemon fails as others do
     at_times_ns: tuple[int, ...] = ()
+    at_nodes: tuple[int, ...] = ()  # of a trace: which node fails at each of them, and how long it is out
+    out_ns: tuple[int, ...] = ()
     at_steps: tuple[int, ...] = ()
     degrees: tuple[int, ...] = ()

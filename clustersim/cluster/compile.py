@@ -1,5 +1,7 @@
 """From a scenario to the cluster's own terms: laws, and the causes of failures."""
 
+from collections.abc import Sequence
+
 from clustersim import laws
 from clustersim.cluster.causes import Cause
 from clustersim.cluster.machine import Machine
@@ -20,6 +22,8 @@ from clustersim.scenario.laws import (
     LogNormalLife,
     WeibullLife,
 )
+from clustersim.scenario.traced import Fault, Traced
+from clustersim.streams import generator
 
 
 def law_of(stated: DurationOrLawOrNever) -> Law:
@@ -86,9 +90,46 @@ def _retirement(stated: StatedRetirement) -> Retirement:
     return Retirement(policy, law_of(stated.replaced))
 
 
-def causes_of(scenario: Scenario) -> list[Cause]:
-    """The scenario's causes, in its order."""
-    return [_cause(index, failure, scenario) for index, failure in enumerate(scenario.failures)]
+def causes_of(scenario: Scenario, seed: int, replication: int) -> list[Cause]:
+    """The scenario's causes, in its order; a trace gives one for each of its own."""
+    causes: list[Cause] = []
+    for place, failure in enumerate(scenario.failures):
+        if isinstance(failure, Traced):
+            causes += _traced(len(causes), failure, scenario.faults[place], scenario.sizes.limit_ns, seed, replication)
+        else:
+            causes.append(_cause(len(causes), failure, scenario))
+    return causes
+
+
+def _traced(
+    index: int, failure: Traced, faults: Sequence[Fault], horizon_ns: int, seed: int, replication: int
+) -> list[Cause]:
+    """One cause for each that the trace names, in the order of their first faults; it may go round and round."""
+    nodes = range(failure.nodes)
+    if failure.assign == "shuffle":
+        nodes = generator(seed, replication, "trace", failure.cause).permutation(failure.nodes).tolist()
+    rounds = 1 if failure.at_end == "stop" else -(-horizon_ns // failure.length)
+    of_cause: dict[str, list[tuple[int, int, int]]] = {}
+    for begun in range(0, rounds * failure.length, failure.length):
+        for fault in faults:
+            entry = (begun + fault.start_ns, nodes[fault.node], fault.end_ns - fault.start_ns)
+            of_cause.setdefault(fault.cause, []).append(entry)
+    return [
+        Cause(
+            index=index + number,
+            name=f"{failure.cause}: {name}" if name else failure.cause,
+            scope="node",
+            ages="wall",
+            life=None,
+            renews_all=False,
+            detection=law_of(failure.detection),
+            repair=None,
+            at_times_ns=tuple(start_ns for start_ns, _, _ in entries),
+            at_nodes=tuple(node for _, node, _ in entries),
+            out_ns=tuple(out_ns for _, _, out_ns in entries),
+        )
+        for number, (name, entries) in enumerate(of_cause.items())
+    ]
 
 
 def _cause(index: int, failure: Stochastic | Scripted, scenario: Scenario) -> Cause:

@@ -51,7 +51,7 @@ class Failures:
         heap = self._training if cause.ages == "training" else self._wall
         if cause.life is None:
             for entry, due in enumerate(cause.at_times_ns):
-                heappush(heap, (due, cause.index, JOB, entry))
+                heappush(heap, (due, cause.index, cause.at_nodes[entry] if cause.at_nodes else JOB, entry))
         elif cause.scope == "job":
             self._push(cause, JOB, 0, self._lifetimes.life(cause, JOB, 0))
         else:
@@ -147,7 +147,7 @@ class Failures:
         The failure of its domain, or of another node that it is mistaken for, leaves the node's own lives as they are.
         """
         cause = strike.cause
-        own = cause.scope == "node" and strike.entity == node
+        own = cause.life is not None and cause.scope == "node" and strike.entity == node
         self._out[node] = {other.index: None for other in (self._by_node if cause.renews_all else [cause]) if own}
         self.leave(node, now)
 

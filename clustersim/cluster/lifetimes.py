@@ -76,6 +76,8 @@ class Lifetimes:
 
     def takes_node(self, cause: Cause, entity: int, k: int) -> bool:
         """Whether the failure that ends life k takes its nodes: not if a restart in place mends it."""
+        if cause.out_ns:
+            return True
         return cause.repair is not None and not self.chance("transient", cause.transient, cause, entity, k)
 
     def which(self, cause: Cause, entity: int, k: int, of: int) -> int:

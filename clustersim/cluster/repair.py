@@ -62,6 +62,9 @@ class Repairs:
 
         They may be other nodes than the one that failed: nothing of theirs is renewed then, and nothing mended.
         """
+        if strike.cause.out_ns:
+            self._replay(strike, nodes, now)
+            return
         assert strike.cause.repair is not None
         repair = self._lifetimes.duration("repair", strike.cause.repair, *strike)
         self._hold(nodes, strike, now, for_good=max(delay, repair) >= NEVER)
@@ -71,6 +74,12 @@ class Repairs:
             Alarm(self._env, now + delay, Rank.REPAIR, lambda alarm: self._admit(strike, nodes, repair, alarm.at_ns))
         else:
             self._admit(strike, nodes, repair, now)
+
+    def _replay(self, strike: Strike, nodes: Sequence[int], now: int) -> None:
+        """A node of a trace is out as long as the trace says, whatever the slots."""
+        self._hold(nodes, strike, now, for_good=False)
+        until = now + strike.cause.out_ns[strike.k]
+        Alarm(self._env, until, Rank.REPAIR, lambda _: self._release(nodes, strike.cause, until))
 
     def replace(self, strike: Strike, node: int, replaced: Law, now: int) -> None:
         """The node is given up, and a new one stands in its place after a time by a law."""

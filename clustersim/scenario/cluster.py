@@ -99,6 +99,11 @@ class Cluster(Part):
         return self.nodes * self.mean_lemon if scope == "node" else 1
 
     @property
+    def own_nodes(self) -> int:
+        """Nodes of the job and spares, cold ones included."""
+        return self.nodes + self.spares + (self.cold.nodes if self.cold else 0)
+
+    @property
     def mean_lemon(self) -> float:
         """How often a node fails on average, as a multiple of a sound one, before any is retired."""
         return 1 if self.lemons is None else 1 + self.lemons.share * (self.lemons.times - 1)

@@ -1,4 +1,4 @@
-"""What breaks: causes that strike at random, and failures at stated steps or times."""
+"""What breaks: causes that strike at random, failures at stated steps or times, and those of a trace."""
 
 import math
 from collections.abc import Mapping
@@ -11,6 +11,7 @@ from clustersim.scenario.laws import DurationOrLaw, DurationOrLawOrNever, Empiri
 from clustersim.scenario.part import Part
 from clustersim.scenario.quantities import LIMIT
 from clustersim.scenario.rates import FailureRate
+from clustersim.scenario.traced import Traced
 from clustersim.scenario.units import Count, Duration, Name, Number, PositiveCount, PositiveDuration, Share
 
 Kind = Literal["crash", "hang", "silent", "false-alarm"]
@@ -193,11 +194,16 @@ class Scripted(Part):
 
 
 def _tag(value: object) -> str:
+    if isinstance(value, Traced) or (isinstance(value, Mapping) and "trace" in value):
+        return "<traced>"
     if isinstance(value, Mapping):
         return "<scripted>" if "at_steps" in value or "at_times" in value else "<stochastic>"
     return "<scripted>" if isinstance(value, Scripted) else "<stochastic>"
 
 
 Failure = Annotated[
-    Annotated[Stochastic, Tag("<stochastic>")] | Annotated[Scripted, Tag("<scripted>")], Discriminator(_tag)
+    Annotated[Stochastic, Tag("<stochastic>")]
+    | Annotated[Scripted, Tag("<scripted>")]
+    | Annotated[Traced, Tag("<traced>")],
+    Discriminator(_tag),
 ]

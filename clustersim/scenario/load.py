@@ -1,5 +1,6 @@
 """From a file, a bare name or a dictionary to a checked scenario."""
 
+import hashlib
 import re
 import tomllib
 from collections.abc import Mapping
@@ -62,11 +63,14 @@ def load_scenario(
     if overrides:
         apply_overrides(document, overrides, display)
     filled = {"name": name, **document, "loader": _fill_loader(document.get("loader", {}), display)}
+    if isinstance(document.get("failures"), list):
+        filled["failures"] = [_fill_trace(cause, index, display) for index, cause in enumerate(document["failures"])]
     try:
         scenario = Scenario.model_validate(filled)
     except ValidationError as error:
         raise translate(error, display, filled) from None
     scenario._source, scenario._document = display, document
+    scenario.faults  # noqa: B018  # a trace that cannot be read is refused now
     return scenario
 
 
@@ -131,6 +135,22 @@ def _fill_loader(parts: object, display: str) -> object:
     if not isinstance(name, str):
         return parts
     return {"preset": name, **preset_parts(name, display), **parts}
+
+
+def _fill_trace(cause: object, index: int, display: str) -> object:
+    """A failure with the digest of its trace, by which a result tells that the file has changed since."""
+    if not isinstance(cause, Mapping) or not isinstance(cause.get("trace"), str):
+        return cause
+    path = Path(display).parent / cause["trace"]
+    try:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        expected, found = f"a readable file beside {display}", f"{show(cause['trace'])} ({reason})"
+        raise problem(display, f"failures.{index}.trace", expected, found) from None
+    if cause.get("sha256") not in (None, digest):
+        raise problem(display, f"failures.{index}.sha256", f"{digest}, that of the file", show(cause["sha256"]))
+    return {**cause, "sha256": digest}
 
 
 def _copy(value: Any) -> Any:

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from pydantic import PrivateAttr, field_validator, model_validator
@@ -11,13 +12,14 @@ from pydantic import PrivateAttr, field_validator, model_validator
 from clustersim.scenario.bounds import check_bounds
 from clustersim.scenario.checkpoint import Checkpoint
 from clustersim.scenario.cluster import Cluster
-from clustersim.scenario.errors import wrong
+from clustersim.scenario.errors import problem, wrong
 from clustersim.scenario.failures import Failure, Scripted, Stochastic
 from clustersim.scenario.job import Model, Parallelism, Run
 from clustersim.scenario.part import Part
 from clustersim.scenario.reading import Data, Loader
 from clustersim.scenario.recovery import Recovery
 from clustersim.scenario.sizes import Sizes, measure
+from clustersim.scenario.traced import Fault, Traced, TraceError, read_faults
 from clustersim.scenario.units import Name
 
 # Parts that are permuted each by itself are counted sample by sample.
@@ -52,6 +54,18 @@ class Scenario(Part):
     def sizes(self) -> Sizes:
         """The numbers that follow from it before anything is simulated."""
         return measure(self.run, self.model, self.cluster, self.parallelism, self.failures, self.checkpoint, self.data)
+
+    @cached_property
+    def faults(self) -> dict[int, tuple[Fault, ...]]:
+        """The faults of each failure that is a trace, by its place; read once. Raises ScenarioError."""
+        faults = {}
+        for index, failure in enumerate(self.failures):
+            if isinstance(failure, Traced):
+                try:
+                    faults[index] = read_faults(Path(self._source).parent, failure)
+                except TraceError as error:
+                    raise problem(self._source, f"failures.{index}.{error.key}", error.expected, error.found) from None
+        return faults
 
     def resolved(self) -> dict[str, Any]:
         """Everything it says, defaults and presets included, as JSON values; `load_scenario` reads it back."""
@@ -127,6 +141,9 @@ class Scenario(Part):
                 raise wrong("a cause that no other failure has", f'"{failure.cause}"', key=f"failures.{index}.cause")
             if isinstance(failure, Stochastic) and failure.scope == "domain" and self.cluster.nodes_per_domain is None:
                 raise wrong('the nodes of a domain with scope = "domain"', "nothing", key="cluster.nodes_per_domain")
+            if isinstance(failure, Traced) and failure.nodes != self.cluster.own_nodes:
+                expected = f"{self.cluster.own_nodes}, the nodes and spares of the cluster"
+                raise wrong(expected, str(failure.nodes), key=f"failures.{index}.nodes")
             if isinstance(failure, Scripted):
                 for entry, degree in enumerate(failure.data or ()):
                     if not sizes.degrees_ok(degree):

@@ -8,7 +8,7 @@ from fractions import Fraction
 from clustersim.scenario.checkpoint import Checkpoint
 from clustersim.scenario.cluster import Cluster
 from clustersim.scenario.errors import wrong
-from clustersim.scenario.failures import Failure, Scripted
+from clustersim.scenario.failures import Failure, Stochastic
 from clustersim.scenario.job import Model, Parallelism, Run
 from clustersim.scenario.reading import Data
 from clustersim.theory import daly, young
@@ -132,7 +132,7 @@ def measure(
     failures_per_ns = math.fsum(
         cause.failures_per_ns(cluster.gpus_per_node) * cluster.exposed(cause.scope)
         for cause in failures
-        if not isinstance(cause, Scripted)
+        if isinstance(cause, Stochastic)
     )
     checkpoint_bytes = checkpoint.size(model.parameters)
     interval_steps, interval_ns = _interval(checkpoint, failures_per_ns)

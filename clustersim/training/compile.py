@@ -60,7 +60,7 @@ class World:
     """One scenario's cluster and job in simulated time, ready to run; `env` counts nanoseconds."""
 
     def __init__(self, scenario: Scenario, seed: int, replication: int, feed: Feed | None = None) -> None:
-        causes, machine = causes_of(scenario), machine_of(scenario)
+        causes, machine = causes_of(scenario, seed, replication), machine_of(scenario)
         self._sizes = scenario.sizes
         self.env = simpy.Environment()
         self.cluster = Cluster(

@@ -42,7 +42,7 @@ def test_lives_in_the_job_stay_the_same(ages):
     keys = {"cause": "wear", "rate": "0.2 per node-day", "law": {"type": "weibull", "shape": 1.5}, "ages": ages}
     runs = [simulate(small(failures=[keys], recovery__start_up=start_up)) for start_up in ("1 min", "5 h")]
     for run in runs:
-        causes = causes_of(run.scenario)
+        causes = causes_of(run.scenario, 0, 0)
         lifetimes, cause = Lifetimes(causes, run.seed, 0), causes[0]
         failed = run.events[run.events["kind"] == "failure"].drop_duplicates("node")
         for node, time_h in zip(failed["node"], failed["time_h"], strict=True):

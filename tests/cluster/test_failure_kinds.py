@@ -33,7 +33,7 @@ def kinds(run):
 
 def hits_of(scenario, seconds, trains_from=0):
     """What a job would hear that trains from a time on and does nothing about it: (second, hit)."""
-    env, causes = simpy.Environment(), causes_of(scenario)
+    env, causes = simpy.Environment(), causes_of(scenario, 0, 0)
     heard = []
     cluster = Cluster(env, causes, Lifetimes(causes, 0, 0), machine_of(scenario), scenario.sizes.limit_ns)
     cluster.on_hit = lambda hit: heard.append((env.now / SECOND, hit))
