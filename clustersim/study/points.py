@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from numbers import Real
 
 import pandas as pd
 
@@ -44,7 +45,7 @@ def key_columns(points: Sequence[Mapping[str, object]]) -> dict[str, pd.Series]:
     columns: dict[str, pd.Series] = {}
     for key in points[0]:
         values = [point[key] for point in points]
-        plain = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
+        plain = all(isinstance(value, Real) and not isinstance(value, bool) for value in values)
         columns[key] = pd.Series(values) if plain else pd.Series([_text(value) for value in values], dtype="str")
         seconds = [_seconds(value) for value in values]
         if None not in seconds:

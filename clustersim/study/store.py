@@ -19,7 +19,8 @@ TABLES = ("ledger", "legs", "events", "checkpoints", "time", "damage")
 
 _TEXTS = ("bucket", "cause", "ended_by", "exact", "fate", "kind", "outcome", "reason", "where")
 _FLAGS = ("in_lineage",)
-_METADATA_KEY = b"clustersim"
+METADATA_KEY = b"clustersim"
+"""Where a Parquet file's schema says what made it."""
 
 
 class DirectoryRefused(ValueError):  # noqa: N818  # what happened, as the caller tells it
@@ -43,18 +44,12 @@ class Store:
         Raises:
             DirectoryRefused: it holds something already, or cannot be made.
         """
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-            entries = len(os.listdir(directory))
-        except OSError as error:
-            raise DirectoryRefused(
-                f"expected a directory that can be made, found an error ({error.strerror}: {directory})"
-            ) from None
+        entries = len(make_directory(directory))
         if entries:
             found = f'"{directory}" with {entries} {"entry" if entries == 1 else "entries"}'
             raise DirectoryRefused(f"expected a new or an empty directory, found {found}")
         self._directory = directory
-        self._metadata = {_METADATA_KEY: json.dumps(provenance, sort_keys=True).encode()}
+        self._metadata = {METADATA_KEY: json.dumps(provenance, sort_keys=True).encode()}
 
     def add(self, run: Run) -> None:
         """Store a finished replication.
@@ -107,6 +102,21 @@ class Store:
         schema = pa.schema([(column, types.get(column) or _type_of_column(column)) for column in frame.columns])
         table = pa.Table.from_pandas(frame, schema=schema, preserve_index=False)
         return table.replace_schema_metadata({**table.schema.metadata, **self._metadata})
+
+
+def make_directory(directory: Path) -> list[str]:
+    """Make a directory if there is none, and list what it holds.
+
+    Raises:
+        DirectoryRefused: it cannot be made.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        return os.listdir(directory)
+    except OSError as error:
+        raise DirectoryRefused(
+            f"expected a directory that can be made, found an error ({error.strerror}: {directory})"
+        ) from None
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:

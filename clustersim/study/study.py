@@ -16,6 +16,9 @@ _NO_FIGURES = ("point", "replication", "seed")
 MANIFEST = "study.json"
 """The file of a stored study that says what was simulated."""
 
+TABLES = ("ledger", "points", "table")
+"""The tables of a study; in a stored one each is a file <name>.parquet, written in this order."""
+
 
 class Study:
     """Many replications of one or many points; tables are pandas DataFrames, with units in the columns' names."""
@@ -143,5 +146,5 @@ def load_study(directory: str | PathLike[str]) -> Study:
         OSError: there is none.
     """
     where = Path(directory)
-    tables = (pd.read_parquet(where / f"{name}.parquet") for name in ("table", "ledger", "points"))
-    return Study(json.loads((where / MANIFEST).read_text("utf-8")), *tables)
+    tables = {name: pd.read_parquet(where / f"{name}.parquet") for name in TABLES}
+    return Study(json.loads((where / MANIFEST).read_text("utf-8")), **tables)

@@ -1,8 +1,11 @@
 """A sweep: many points of one scenario, each replicated over the same failures."""
 
+import contextlib
+import json
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +20,8 @@ from clustersim.study.points import key_columns, points_table
 from clustersim.study.provenance import versions
 from clustersim.study.rule import Rule, rule_of
 from clustersim.study.study import Study
+from clustersim.study.study_store import StudyStore
+from clustersim.study.work import Row
 
 Source = Scenario | str | PathLike[str] | Mapping[str, Any]
 
@@ -82,26 +87,51 @@ def sweep(
     scenarios = [load_scenario(base, values) for values in design.points]
     sharing = groups(scenarios, seed)
     manifest = _manifest(base, design, scenarios, rule, seed)
-    gathered = Gathered(rule.figure)
 
-    def study() -> Study:
+    def study(gathered: Gathered) -> Study:
         points = points_table(design, scenarios, sharing, rule, gathered)
         table = gathered.table()
         for place, (key, column) in enumerate(key_columns(design.points).items(), 1):
             table.insert(place, key, column.take(table["point"].to_numpy(np.int64)).array)
         return Study(manifest, table, gathered.ledger(), points)
 
-    drive = Drive(scenarios, sharing, rule, seed, gathered, lambda rows: None, progress)
-    with engine_of(engine, workers, scheduler) as running:
-        drive.run(running)
-    return study()
+    def drive(gathered: Gathered, keep: Callable[[Sequence[Row]], object]) -> None:
+        loop = Drive(scenarios, sharing, rule, seed, gathered, keep, progress)
+        with engine_of(engine, workers, scheduler) as running:
+            loop.run(running)
+
+    if out is None:
+        gathered = Gathered(rule.figure)
+        drive(gathered, lambda rows: None)
+        return study(gathered)
+
+    with StudyStore(Path(out), manifest, resume) as store:
+
+        def finish() -> Study:
+            # From the disk: it has every finished row, also where Ctrl-C came in the midst of taking one in.
+            kept = Gathered(rule.figure)
+            store.load(kept)
+            finished = study(kept)
+            store.finish(finished)
+            return finished
+
+        gathered = Gathered(rule.figure)
+        store.load(gathered)
+        try:
+            drive(gathered, store.keep)
+        except BaseException:
+            # A full disk has no room for tables either: the rows stay as they are.
+            with contextlib.suppress(OSError):
+                finish()
+            raise
+        return finish()
 
 
 def _manifest(
     base: Scenario, design: Design, scenarios: Sequence[Scenario], rule: Rule, seed: int | None
 ) -> dict[str, Any]:
     """What a study depends on, as JSON values; no time of day, so that the same study leaves the same bytes."""
-    return {
+    manifest = {
         "scenario": base.resolved(),
         "seed": base.run.seed if seed is None else seed,
         "design": design.as_json(),
@@ -110,3 +140,12 @@ def _manifest(
         "versions": versions(),
         "platform": platform.platform(),
     }
+    # As it reads back: lists for tuples, plain numbers for those of numpy.
+    read_back: dict[str, Any] = json.loads(json.dumps(manifest, default=_plain))
+    return read_back
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"expected values that JSON knows, found {type(value).__name__}")
