@@ -1,0 +1,210 @@
+"""The kinds of trouble that `scenarios/cases` has one instance of each: the damage for any numbers."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clustersim import load_scenario, simulate
+
+CASES = Path(__file__).parents[2] / "scenarios" / "cases"
+some = settings(max_examples=15, deadline=None, derandomize=True)
+
+
+def case(number, **changes):
+    """A run of a case's file, with keys changed: `__` for the dots."""
+    (path,) = CASES.glob(f"{number}.toml")
+    return simulate(load_scenario(path, {key.replace("__", "."): value for key, value in changes.items()}))
+
+
+def damage(run):
+    summary = run.summary()
+    return summary["extra_views_ideal"], summary["missing_views_ideal"]
+
+
+@some
+@given(st.integers(1, 9), st.integers(1, 9), st.integers(1, 5), st.integers(1, 20))
+def test_a_skip_in_batches_of_each_rank(before, after, b, steps):
+    """S steps, b samples a rank, W ranks: S b (W2 - W1) are lost or, fewer, repeated."""
+    top = max(before, after)
+    changes = {
+        "cluster__nodes": top,
+        "model__global_batch": top * b,
+        "data__samples": 400 * b,
+        "run__limit": "1 d",
+        "failures__0__at_steps": [0, steps],
+        "failures__0__data": [before, after],
+    }
+    lost = steps * b * (after - before)
+    run = case("01*", **changes)
+    assert damage(run) == (max(0, -lost), max(0, lost))
+    assert damage(case("01*", **changes, loader__saves="samples")) == (0, 0)
+
+
+@some
+@given(st.integers(1, 60), st.integers(1, 40), st.integers(1, 50))
+def test_a_position_at_the_end_of_a_chunk(rows, chunk, stop):
+    """A stop after y of n rows loses what is left of the open chunk: min(n, C ceil(y / C)) - y."""
+    stop = min(stop, rows)
+    run = case("03*", data__samples=rows, loader__buffer=chunk, failures__0__at_steps=[stop])
+    assert damage(run) == (0, min(rows, -(-stop // chunk) * chunk) - stop)
+
+
+@some
+@given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 8))
+def test_a_buffer_that_is_not_saved(buffer, between, restarts):
+    """Each restart loses a whole buffer, or what is left of the epoch."""
+    done, pulled, stops = 0, 0, []
+    for _ in range(restarts):
+        done, pulled = done + between, pulled + between
+        stops.append(done)
+        pulled = min(500, pulled + buffer)
+        if pulled == 500:
+            break
+    run = case("04*", data__samples=500, loader__buffer=buffer, failures__0__at_steps=stops)
+    assert damage(run) == (0, pulled - done)
+
+
+@some
+@given(st.integers(2, 8), st.integers(1, 7), st.integers(1, 6), st.integers(1, 12))
+def test_states_of_lost_ranks_that_are_dropped(before, fewer, b, steps):
+    """k steps, b samples a rank: k b (W1 - W2) are read again, dealt by stride or by run."""
+    after = max(1, before - fewer)
+    changes = {
+        "cluster__nodes": before,
+        "model__global_batch": before * b,
+        "data__samples": before * after * b * 20,
+        "run__limit": "1 d",
+        "failures__0__at_steps": [steps],
+        "failures__0__data": [after],
+    }
+    again = steps * b * (before - after)
+    assert damage(case("11*", **changes)) == (again, 0)
+    extra, missing = damage(case("11*", **changes, loader__partition="contiguous"))
+    assert extra - missing == again
+    assert missing == 0 or before % after  # runs of the samples that do not lie in each other
+    rounded = -steps * before * b % after  # to the same position in each part
+    assert damage(case("11*", **changes, loader__on_layout_change="reshard")) == (0, rounded)
+
+
+@some
+@given(st.integers(1, 4), st.integers(1, 4), st.integers(1, 6), st.integers(1, 9))
+def test_a_document_in_flight_in_each_worker(ranks, workers, restarts, apart):
+    """At most restarts x ranks x workers documents: that many, where every worker has one in flight."""
+    readers = ranks * workers
+    run = case(
+        "12*",
+        cluster__nodes=ranks,
+        cluster__gpus_per_node=1,
+        model__global_batch=ranks,
+        loader__readers_per_rank=workers,
+        data__documents=200 * readers,
+        data__shards=readers,
+        checkpoint__every="1 steps",
+        failures__0__at_steps=[workers * apart * (k + 1) for k in range(restarts)],
+    )
+    assert damage(run) == (0, restarts * readers)
+
+
+@some
+@given(st.integers(1, 7), st.integers(1, 9), st.integers(1, 30))
+def test_a_packing_ratio_that_is_not_in_the_count(ratio, rows, steps):
+    """S steps of B rows of r documents: S B (r - 1) documents are read again."""
+    run = case(
+        "13*",
+        cluster__nodes=ratio,
+        model__global_batch=ratio * rows,
+        data__documents=ratio * rows * 60,
+        failures__0__at_steps=[steps],
+        checkpoint__every=f"{steps} steps",
+    )
+    assert damage(run) == (steps * rows * (ratio - 1), 0)
+
+
+@some
+@given(st.integers(1, 6), st.integers(1, 4), st.integers(2, 30))
+def test_a_budget_in_steps_of_other_ranks(before, times, half):
+    """Half of N samples on W ranks, then k W: the kept half of the budget reads k N / 2 more."""
+    after, samples = before * times, 2 * half * before
+    changes = {
+        "cluster__nodes": after,
+        "model__global_batch": after,
+        "data__samples": samples * times,  # so that an epoch holds all that is read
+        "failures__0__at_steps": [0, half],
+        "failures__0__data": [before, after],
+        "checkpoint__every": f"{half} steps",
+    }
+    run = case("16*", **changes, run__steps=2 * half)
+    assert run.summary()["lineage_views"] == (1 + times) * samples // 2
+    assert run.summary()["extra_views_ideal"] == 0
+
+
+@some
+@given(st.integers(1, 60), st.integers(0, 30), st.integers(1, 5))
+def test_a_position_that_is_not_in_the_checkpoint(checkpoint, after, batch):
+    """Batches 0 to c - 1 twice, and as many never, where the budget is kept."""
+    run = case(
+        "17*",
+        run__steps=150,
+        model__global_batch=batch,
+        data__samples=150 * batch,
+        failures__0__at_steps=[checkpoint + after % checkpoint],
+        checkpoint__every=f"{checkpoint} steps",
+    )
+    summary = run.summary()
+    assert damage(run) == (checkpoint * batch, checkpoint * batch)
+    assert (summary["never_seen_samples"], summary["rolled_back_steps"]) == (checkpoint * batch, after % checkpoint)
+
+
+@some
+@given(st.integers(1, 9), st.integers(1, 12), st.integers(1, 30))
+def test_batches_that_count_as_read_when_they_are_fetched(batch, prefetch, steps):
+    """min(prefetch, batches left of the epoch) batches are lost at a restart."""
+    run = case(
+        "22*",
+        cluster__nodes=1,
+        cluster__gpus_per_node=1,
+        model__global_batch=batch,
+        data__samples=30 * batch,
+        checkpoint__every="1 steps",
+        failures__0__at_steps=[steps],
+        loader__prefetch=prefetch,
+    )
+    assert damage(run) == (0, min(prefetch, 30 - steps) * batch)
+
+
+@pytest.mark.parametrize(("epoch", "batch"), [(60, 4), (12, 7)])
+def test_a_finished_loader_trains_nothing_after_a_checkpoint_at_the_end_of_an_epoch(epoch, batch):
+    sizes = {"model__global_batch": batch, "data__samples": epoch * batch, "checkpoint__every": f"{epoch // 4} steps"}
+    sound = case("09*", **sizes, failures__0__at_steps=[epoch + 3], loader__epoch_edge="new")
+    assert (sound.steps, damage(sound)) == (2 * epoch, (0, 0))
+    fault = case("09*", **sizes, failures__0__at_steps=[epoch + 1])
+    assert (fault.steps, fault.history.outcome, damage(fault)) == (epoch, "done", (0, epoch * batch))
+    inside = case("09*", **sizes, failures__0__at_steps=[epoch // 2 + 1])
+    assert damage(inside) == (0, 0)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.2, 0.5, 0.95])
+def test_a_trainer_that_goes_on_with_the_next_epoch_skips_the_rest_of_one(share):
+    steps = int(100 * share)
+    run = case("24*", failures__0__at_steps=[steps + 1], checkpoint__every=f"{steps} steps")
+    assert (run.steps, damage(run)) == (200 + steps, (0, round((1 - share) * 400)))
+
+
+@pytest.mark.parametrize(
+    ("at", "edge", "extra"), [(45, "new", 160), (25, "new", 80), (104, "new", 0), (104, "old", 400)]
+)
+def test_a_trainer_that_restarts_the_epoch_repeats_what_was_read_of_it(at, edge, extra):
+    run = case("24*", failures__0__at_steps=[at], loader__comes_back="restart-epoch", loader__epoch_edge=edge)
+    assert damage(run) == (extra, 0)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_a_loader_that_refuses_other_ranks_ends_the_run_with_all_counts_until_then(ranks):
+    changes = {"failures__0__data": [ranks], "loader__rank_batch": "share"}
+    run = case("11*", **changes, loader__on_layout_change="refuse")
+    assert run.history.outcome == "refused"
+    assert run.history.reason == f"the loader was saved by 4 ranks and refuses to come back on {ranks}"
+    assert (run.steps, run.account.views) == (3, 96)
+    assert case("11*", failures__0__data=[4], loader__on_layout_change="refuse").history.outcome == "done"
