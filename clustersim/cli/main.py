@@ -15,6 +15,7 @@ from clustersim.cli.presets import presets
 from clustersim.cli.run import run
 from clustersim.cli.sample import sample
 from clustersim.cli.schema import schema
+from clustersim.cli.sweep import sweep
 from clustersim.cli.usage import UsageError, told
 from clustersim.cli.workshop import workshop
 
@@ -30,7 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (run, workshop, sample, check, presets, schema):
+for command in (run, sweep, workshop, sample, check, presets, schema):
     app.command()(command)
 
 
