@@ -5,7 +5,7 @@ A quantile is monotone in its uniform, so runs that share a stream stay comparab
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Protocol
@@ -23,18 +23,22 @@ def whole_ns(duration: float) -> int:
     return round(duration) if duration < NEVER else NEVER
 
 
-class Law(Protocol):
-    """A law of a duration in nanoseconds."""
-
-    @property
-    def mean_ns(self) -> float:
-        """The mean in nanoseconds."""
+class Life(Protocol):
+    """A law of a time to failure in nanoseconds; its mean need not be known."""
 
     def quantile(self, uniform: float) -> int:
         """The duration (ns, at most `NEVER`) that a share `uniform` of all durations stays below."""
 
     def cdf(self, duration_ns: float) -> float:
         """The share of durations at or below `duration_ns`."""
+
+
+class Law(Life, Protocol):
+    """A law of a duration in nanoseconds."""
+
+    @property
+    def mean_ns(self) -> float:
+        """The mean in nanoseconds."""
 
 
 def draw(law: Law, stream: Hashed, entity: int, number: int) -> int:
@@ -87,6 +91,57 @@ class Weibull:
     def cdf(self, duration_ns: float) -> float:
         """1 - exp(-(t / scale)^shape)."""
         return -math.expm1(-((max(duration_ns, 0.0) / self.scale_ns) ** self.shape))
+
+
+@dataclass(frozen=True, slots=True)
+class Stepwise:
+    """A Weibull life whose failure rate is multiplied by `times[i]` from `at_ns[i]` on, and by 1 before `at_ns[0]`.
+
+    The steps lie at ages; `by_date` says that they lie at dates, and that `born` makes them ages.
+    """
+
+    base: Weibull
+    at_ns: tuple[int, ...]
+    times: tuple[float, ...]
+    by_date: bool = False
+
+    def born(self, date_ns: int) -> "Stepwise":
+        """The law of a life that begins at a date; steps before it have been taken."""
+        if not self.by_date:
+            return self
+        return Stepwise(self.base, tuple(at - date_ns for at in self.at_ns), self.times, self.by_date)
+
+    def quantile(self, uniform: float) -> int:
+        """The age at which the summed hazard, m (b^shape - a^shape) / scale^shape over each step, is -ln(1 - u)."""
+        left = -math.log1p(-uniform)
+        for begin, end, times in self._steps():
+            if times == 0:
+                continue
+            whole = times * (self._hazard(end) - self._hazard(begin))
+            if left <= whole:
+                standard = left / times + self._hazard(begin)
+                return whole_ns(self.base.scale_ns * standard ** (1 / self.base.shape))
+            left -= whole
+        return NEVER
+
+    def cdf(self, duration_ns: float) -> float:
+        """1 - exp(-summed hazard)."""
+        summed = math.fsum(
+            times * (self._hazard(min(end, duration_ns)) - self._hazard(begin))
+            for begin, end, times in self._steps()
+            if begin < duration_ns
+        )
+        return -math.expm1(-summed)
+
+    def _hazard(self, age_ns: float) -> float:
+        return float((age_ns / self.base.scale_ns) ** self.base.shape)
+
+    def _steps(self) -> Iterator[tuple[float, float, float]]:
+        """(from, to, multiple) from age 0 on, without the steps that end before."""
+        begins = (0.0, *(max(0.0, float(at)) for at in self.at_ns))
+        for begin, end, times in zip(begins, (*begins[1:], math.inf), (1.0, *self.times), strict=True):
+            if begin < end:
+                yield begin, end, times
 
 
 @dataclass(frozen=True, slots=True)

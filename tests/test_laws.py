@@ -1,11 +1,12 @@
 """Laws against their closed forms."""
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 
-from clustersim.laws import NEVER, Constant, Empirical, Gamma, Lognormal, Weibull
+from clustersim.laws import NEVER, Constant, Empirical, Gamma, Lognormal, Stepwise, Weibull
 from clustersim.theory import daly, daly_efficiency, first_order_ettr, young
 
 DAY_NS = 86_400_000_000_000
@@ -52,6 +53,43 @@ def test_an_empirical_law_gives_what_was_seen_each_as_often():
     assert [law.cdf(t) for t in (0, 2.9, 3, 5, 10, 11)] == [0, 0, 0.25, 0.75, 0.75, 1]
     assert law.mean_ns == 6
     assert Empirical.of_mean(12, (11, 3, 5, 5)) == Empirical((6, 10, 10, 22))
+
+
+@pytest.mark.parametrize("shape", [0.6, 1.0, 2.5])
+@pytest.mark.parametrize("born_days", [0.0, 0.4, 1.7, 5.0])
+def test_a_rate_that_changes_with_the_date(shape, born_days):
+    """P(T <= t) = 1 - exp(-integral of multiple(born + a) h(a) da), h the hazard of the Weibull law at the age a."""
+    base = Weibull.of_mean(2 * DAY_NS, shape)
+    dates, times = (0.5, 1.5, 3.0), (3.0, 0.0, 0.4)
+    law = Stepwise(base, tuple(int(day * DAY_NS) for day in dates), times, by_date=True).born(int(born_days * DAY_NS))
+    scale = base.scale_ns / DAY_NS
+
+    def summed(days):
+        edges = sorted({0.0, days, *(day - born_days for day in dates if 0 < day - born_days < days)})
+        return sum(
+            ([1.0, *times][sum(day <= born_days + (a + b) / 2 for day in dates)])
+            * ((b / scale) ** shape - (a / scale) ** shape)
+            for a, b in itertools.pairwise(edges)
+        )
+
+    for days in (0.05, 0.3, 1.0, 2.2, 4.0, 9.0):
+        assert law.cdf(days * DAY_NS) == pytest.approx(1 - math.exp(-summed(days)), rel=1e-9)
+    for uniform in (0.01, 0.1, 0.35, 0.6, 0.95, 1 - 1e-9):
+        assert law.cdf(law.quantile(uniform)) == pytest.approx(uniform, rel=1e-9)
+
+
+def test_steps_at_an_age_are_the_same_at_every_date():
+    law = Stepwise(Weibull.of_mean(DAY_NS), (DAY_NS,), (5.0,))
+    assert law.born(7 * DAY_NS) is law
+    assert law.quantile(1 - math.exp(-0.5)) == pytest.approx(DAY_NS / 2)
+    assert law.quantile(1 - math.exp(-2)) == pytest.approx(DAY_NS * 1.2)
+
+
+def test_what_no_longer_fails_lives_for_ever():
+    law = Stepwise(Weibull.of_mean(DAY_NS), (DAY_NS,), (0.0,))
+    assert law.quantile(0.5) == pytest.approx(math.log(2) * DAY_NS)
+    assert law.quantile(0.64) == NEVER
+    assert law.cdf(1e30) == pytest.approx(1 - math.exp(-1))
 
 
 def test_lives_of_centuries_are_never():

@@ -80,6 +80,9 @@ def node_cause(draw):
         cause |= {"transient": draw(st.sampled_from([0, 0, 0.4]))}
         cause |= {"repair_starts": draw(st.sampled_from(["failure", "detection"]))}
         cause |= draw(_QUALITY)
+    if cause["law"]["type"] in ("exponential", "weibull") and cause["ages"] == "wall" and draw(st.booleans()):
+        by = draw(st.sampled_from(["date", "age"]))
+        cause["steps"] = {"by": by, "at": ["10 min", "1 h"], "times": draw(st.sampled_from([[5, 0], [0, 3], [0.1, 1]]))}
     return cause | draw(_TIMEOUT) if cause["kind"] == "hang" else cause
 
 

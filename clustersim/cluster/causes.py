@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from clustersim.laws import Law
+from clustersim.laws import Law, Life
 
 JOB = -1
 """The 'node' of what concerns the job as a whole."""
@@ -26,7 +26,7 @@ class Cause:
     name: str
     scope: Literal["node", "domain", "job"]
     ages: Literal["wall", "in_job", "training"]
-    life: Law | None
+    life: Life | None
     renews_all: bool
     detection: Law
     repair: Law | None
@@ -39,7 +39,7 @@ class Cause:
     manual_fails: float = 0.0
     misdiagnosis: float = 0.0  # share of the failures for which another node of the job is taken out
     recurs: Law | None = None  # life of what was not mended; None: as of any other
-    lemon_life: Law | None = None  # None: a lemon fails as others do
+    lemon_life: Life | None = None  # None: a lemon fails as others do
     at_times_ns: tuple[int, ...] = ()
     at_nodes: tuple[int, ...] = ()  # of a trace: which node fails at each of them, and how long it is out
     out_ns: tuple[int, ...] = ()

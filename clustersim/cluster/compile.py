@@ -6,7 +6,7 @@ from clustersim import laws
 from clustersim.cluster.causes import Cause
 from clustersim.cluster.machine import Machine
 from clustersim.cluster.retirement import Retirement, Score, Window
-from clustersim.laws import NEVER, Constant, Law
+from clustersim.laws import NEVER, Constant, Law, Life
 from clustersim.scenario import Scenario
 from clustersim.scenario.cluster import Retirement as StatedRetirement
 from clustersim.scenario.failures import Scripted, Stochastic
@@ -17,13 +17,12 @@ from clustersim.scenario.laws import (
     Exponential,
     Gamma,
     GammaLife,
-    LifeLaw,
     LogNormal,
     LogNormalLife,
     WeibullLife,
 )
 from clustersim.scenario.traced import Fault, Traced
-from clustersim.streams import generator
+from clustersim.streams import Hashed, generator
 
 
 def law_of(stated: DurationOrLawOrNever) -> Law:
@@ -47,8 +46,9 @@ def law_of(stated: DurationOrLawOrNever) -> Law:
     return laws.Weibull.of_mean(stated.mean, stated.shape)
 
 
-def life_of(stated: LifeLaw, per_ns: float) -> Law:
-    """The law of a life whose mean is the inverse of a failure rate; a rate of 0 never fails."""
+def life_of(failure: Stochastic, per_ns: float) -> Life:
+    """The law of a life under a cause whose mean is the inverse of a failure rate; a rate of 0 never fails."""
+    stated = failure.law
     if per_ns == 0:
         return Constant(NEVER)
     if isinstance(stated, LogNormalLife):
@@ -57,7 +57,9 @@ def life_of(stated: LifeLaw, per_ns: float) -> Law:
         return laws.Gamma.of_mean(1 / per_ns, stated.shape)
     if isinstance(stated, EmpiricalLife):
         return laws.Empirical.of_mean(1 / per_ns, stated.durations)
-    return laws.Weibull.of_mean(1 / per_ns, stated.shape if isinstance(stated, WeibullLife) else 1.0)
+    base = laws.Weibull.of_mean(1 / per_ns, stated.shape if isinstance(stated, WeibullLife) else 1.0)
+    steps = failure.steps
+    return base if steps is None else laws.Stepwise(base, steps.at, steps.times, steps.by == "date")
 
 
 def machine_of(scenario: Scenario) -> Machine:
@@ -97,7 +99,7 @@ def causes_of(scenario: Scenario, seed: int, replication: int) -> list[Cause]:
         if isinstance(failure, Traced):
             causes += _traced(len(causes), failure, scenario.faults[place], scenario.sizes.limit_ns, seed, replication)
         else:
-            causes.append(_cause(len(causes), failure, scenario))
+            causes.append(_cause(len(causes), failure, scenario, seed, replication))
     return causes
 
 
@@ -132,7 +134,19 @@ def _traced(
     ]
 
 
-def _cause(index: int, failure: Stochastic | Scripted, scenario: Scenario) -> Cause:
+def _drawn_rate(failure: Stochastic, seed: int, replication: int) -> float:
+    """A rate (per ns) that n failures are known of: drawn from its posterior, Gamma(n + 1/2) over the exposure.
+
+    That is Jeffreys' prior: with n = 0 the rate need not be 0.
+    """
+    from scipy.special import gammaincinv
+
+    assert failure.count is not None
+    uniform = Hashed(seed, replication, "rate", failure.cause).uniform(0, 0)
+    return float(gammaincinv(failure.count + 0.5, uniform)) / failure.exposure_ns
+
+
+def _cause(index: int, failure: Stochastic | Scripted, scenario: Scenario, seed: int, replication: int) -> Cause:
     if isinstance(failure, Scripted):
         return Cause(
             index=index,
@@ -148,14 +162,17 @@ def _cause(index: int, failure: Stochastic | Scripted, scenario: Scenario) -> Ca
             at_steps=failure.at_steps or (),
             degrees=failure.data or (),
         )
-    per_ns, lemons = failure.failures_per_ns(scenario.cluster.gpus_per_node), scenario.cluster.lemons
+    lemons = scenario.cluster.lemons
+    per_ns = failure.failures_per_ns(scenario.cluster.gpus_per_node)
+    if failure.uncertain:
+        per_ns = _drawn_rate(failure, seed, replication)
     return Cause(
         index=index,
         name=failure.cause,
         scope=failure.scope,
         ages=failure.ages,
-        life=life_of(failure.law, per_ns),
-        lemon_life=life_of(failure.law, per_ns * lemons.times) if lemons and failure.scope == "node" else None,
+        life=life_of(failure, per_ns),
+        lemon_life=life_of(failure, per_ns * lemons.times) if lemons and failure.scope == "node" else None,
         renews_all=failure.renews == "all",
         detection=law_of(failure.detection),
         repair=None if failure.repair is None else law_of(failure.repair),

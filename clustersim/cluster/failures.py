@@ -132,7 +132,7 @@ class Failures:
         k = self._life.get(pair, 0) + 1
         self._life[pair] = k
         if life is None:
-            life = self._lifetimes.life(cause, node, k, cause.scope == "node" and self._is_lemon(node))
+            life = self._lifetimes.life(cause, node, k, cause.scope == "node" and self._is_lemon(node), now)
         if cause.ages == "wall":
             self._push(cause, node, k, now + life)
         elif node == JOB or node in self._inside:

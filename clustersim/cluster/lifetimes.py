@@ -6,7 +6,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from clustersim.cluster.causes import Cause
-from clustersim.laws import Law, draw
+from clustersim.laws import Law, Life, Stepwise, draw
 from clustersim.streams import Hashed
 
 Duration = Literal["repair", "manual repair", "detection", "recurrence"]
@@ -29,10 +29,12 @@ class Lifetimes:
         self._lemon_share = lemon_share
         self._of_nodes = {what: Hashed(seed, replication, what) for what in get_args(OfNode)}
 
-    def life(self, cause: Cause, node: int, k: int, lemon: bool = False) -> int:
-        """Life k (ns, at least 1) of a node, a domain or the job, under a cause."""
+    def life(self, cause: Cause, node: int, k: int, lemon: bool = False, born_ns: int = 0) -> int:
+        """Life k (ns, at least 1) of a node, a domain or the job, under a cause; it begins at a date."""
         law = cause.lemon_life if lemon and cause.lemon_life is not None else cause.life
         assert law is not None
+        if isinstance(law, Stepwise):
+            law = law.born(born_ns)
         return self._life(law, self._streams["life"][cause.index].uniform(node + 1, k))
 
     def is_lemon(self, node: int, generation: int) -> bool:
@@ -58,7 +60,7 @@ class Lifetimes:
             yield node, self._life(cause.lemon_life if lemons[node] else cause.life, float(uniforms[node]))
 
     @staticmethod
-    def _life(law: Law, uniform: float) -> int:
+    def _life(law: Life, uniform: float) -> int:
         """A life of no length would end before its repair does."""
         return max(1, law.quantile(uniform))
 

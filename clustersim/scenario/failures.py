@@ -4,10 +4,17 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import Discriminator, Tag, model_validator
+from pydantic import Discriminator, StrictBool, Tag, model_validator
 
 from clustersim.scenario.errors import wrong
-from clustersim.scenario.laws import DurationOrLaw, DurationOrLawOrNever, EmpiricalLife, ExponentialLife, LifeLaw
+from clustersim.scenario.laws import (
+    DurationOrLaw,
+    DurationOrLawOrNever,
+    EmpiricalLife,
+    ExponentialLife,
+    LifeLaw,
+    WeibullLife,
+)
 from clustersim.scenario.part import Part
 from clustersim.scenario.quantities import LIMIT
 from clustersim.scenario.rates import FailureRate
@@ -16,6 +23,7 @@ from clustersim.scenario.units import Count, Duration, Name, Number, PositiveCou
 
 Kind = Literal["crash", "hang", "silent", "false-alarm"]
 
+_MOST_TIMES = 100
 # What a rate may be of, by scope, and how one writes it.
 _RATES = {
     "node": {"node": "per node-day", "GPU": "per GPU-year"},
@@ -29,6 +37,29 @@ def _check_detection(kind: Kind, detection: object) -> None:
         raise wrong('a timeout such as "10 min", or "never", with kind = "hang"', '"0 s"', key="detection")
     if kind != "hang" and detection == LIMIT:
         raise wrong(f'a duration or a law with kind = "{kind}"', '"never"', key="detection")
+
+
+class Steps(Part):
+    """A rate that changes: burn-in, infant mortality, a change at a date."""
+
+    by: Literal["date", "age"]
+    """The steps lie at times since the run's start, or at ages of what fails, which a repair makes new."""
+    at: tuple[Duration, ...]
+    """Increasing; before the first one the rate is the stated one."""
+    times: tuple[Number, ...]
+    """From each of them on, the rate as a multiple of the stated one; at most 100."""
+
+    @model_validator(mode="after")
+    def _check(self) -> "Steps":
+        if not self.at:
+            raise wrong("at least one entry", "an empty list", key="at")
+        if any(a >= b for a, b in zip(self.at, self.at[1:], strict=False)):
+            raise wrong("increasing times", "a list out of order", key="at")
+        if len(self.times) != len(self.at):
+            raise wrong(f"one multiple for each of the {len(self.at)} steps", str(len(self.times)), key="times")
+        if max(self.times) > _MOST_TIMES:
+            raise wrong(f"multiples of at most {_MOST_TIMES}", str(max(self.times)), key="times")
+        return self
 
 
 class Stochastic(Part):
@@ -51,6 +82,10 @@ class Stochastic(Part):
 
     An empirical law may stand without a rate.
     """
+    steps: Steps | None = None
+    """How the rate changes with time; with an exponential or a Weibull law."""
+    uncertain: StrictBool = False
+    """Draw each replication's rate from what `count` failures tell of it: Gamma(count + 1/2) / exposure."""
     scope: Literal["node", "domain", "job"] = "node"
     """A node fails, or all nodes of a domain at once, or the job stops without losing a node."""
     ages: Literal["wall", "in_job", "training"] = "wall"
@@ -93,6 +128,10 @@ class Stochastic(Part):
                 raise wrong(f'a rate {expected} with scope = "{self.scope}"', f'"{self.rate}"', key="rate")
         if self.scope == "domain":
             self._check_domain()
+        if self.uncertain and self.count is None:
+            raise wrong("a count with its period, of which a rate is known", "none", key="uncertain")
+        if self.steps is not None:
+            self._check_steps(self.steps)
         _check_detection(self.kind, self.detection)
         self._check_repair()
         return self
@@ -135,6 +174,12 @@ class Stochastic(Part):
             if scope != self.scope and seen_on is not None:
                 raise wrong(f'no {key} with scope = "{self.scope}"', str(seen_on), key=key)
 
+    def _check_steps(self, steps: Steps) -> None:
+        if not isinstance(self.law, (ExponentialLife, WeibullLife)):
+            raise wrong('"exponential" or "weibull" beside steps', f'"{self.law.type}"', key="law.type")
+        if steps.by == "date" and self.ages != "wall":
+            raise wrong('ages = "wall" with by = "date"', f'"{self.ages}"', key="steps.by")
+
     def _check_domain(self) -> None:
         for key, only in (("ages", "wall"), ("renews", "cause")):
             if getattr(self, key) != only:
@@ -149,8 +194,13 @@ class Stochastic(Part):
         if self.count is None:
             assert isinstance(self.law, EmpiricalLife)  # `_check` left no other case
             return len(self.law.durations) / math.fsum(self.law.durations)
+        return self.count / self.exposure_ns
+
+    @property
+    def exposure_ns(self) -> int:
+        """The time over which `count` failures were seen, of all nodes or domains together."""
         assert self.over is not None
-        return self.count / (self.over * (self.on_nodes or self.on_domains or 1))
+        return self.over * (self.on_nodes or self.on_domains or 1)
 
 
 class Scripted(Part):

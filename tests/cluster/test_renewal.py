@@ -21,13 +21,14 @@ LAWS = [
 
 
 def cluster(law, ages="wall", **more):
+    cause = {"cause": "wear", "rate": "1 per 256 node-days", "law": law, "ages": ages, **more}
     return load_scenario(
         {
             "name": "2,048 nodes of mean life 256 days",
             "run": {"wall_time": "54 d"},
             "model": {"global_batch": 2048, "step_time": "10 s"},
             "cluster": {"nodes": 2048, "gpus_per_node": 1},
-            "failures": [{"cause": "wear", "rate": "1 per 256 node-days", "law": law, "ages": ages, **more}],
+            "failures": [cause],
             "checkpoint": {"every": "10 min"},
             "data": {"samples": "1 T"},
         }
@@ -43,6 +44,52 @@ def test_failures_of_new_nodes_without_repair_time(law, expected, ages):
     standard_error = statistics.stdev(counts) / math.sqrt(len(counts))
     assert abs(statistics.mean(counts) - expected) < 3.5 * standard_error
     assert standard_error < 0.01 * expected + 1
+
+
+def mean_count(scenario, runs=40):
+    counts = [simulate(scenario, replication).summary()["failures"] for replication in range(runs)]
+    return statistics.mean(counts), statistics.stdev(counts) / math.sqrt(runs), counts
+
+
+def test_a_rate_that_changes_at_dates():
+    """Three times the rate for 10 days, then the rate, then nothing from day 40 on: 30 + 30 days' worth."""
+    steps = {"by": "date", "at": ["0 d", "10 d", "40 d"], "times": [3, 1, 0]}
+    mean, error, _ = mean_count(cluster({"type": "exponential"}, steps=steps, repair="0 s"))
+    assert abs(mean - 2048 * 60 / 256) < 3.5 * error
+    assert error < 5
+
+
+def test_a_change_at_a_date_leaves_what_was_before():
+    step = {"by": "date", "at": ["20 d"], "times": [4]}
+    law = {"type": "weibull", "shape": 1.5}
+    before = [
+        [row for row in simulate(cluster(law, **keys)).history.happenings if row.time_ns < 20 * 86_400 * 10**9]
+        for keys in ({}, {"steps": step})
+    ]
+    assert before[0] == before[1]
+    assert len(before[0]) > 20
+
+
+def test_young_nodes_fail_ten_times_as_often():
+    """For two days, and after each failure again: the renewal equation of 1 - exp(-(hazard summed to the age t))."""
+    steps = {"by": "age", "at": ["0 d", "2 d"], "times": [10, 1]}
+    expected = 2048 * renewal_count(lambda t: -math.expm1(-(10 * min(t, 2) + max(t - 2, 0)) / 256), 54, grid=540)
+    mean, error, _ = mean_count(cluster({"type": "exponential"}, steps=steps))
+    assert abs(mean - expected) < 3.5 * error
+    assert error < 0.01 * expected
+
+
+def test_a_rate_of_which_few_failures_are_known():
+    """Negative binomial: mean (n + 1/2) x, variance that times (1 + x), x the run's exposure over that of the count."""
+    seen = {"rate": None, "count": 8, "over": "27 d", "on_nodes": 1024, "uncertain": True}
+    scenario = cluster({"type": "exponential"}, **seen)
+    runs, mean, variance = 150, 8.5 * 4, 8.5 * 4 * 5
+    counts = mean_count(scenario, runs)[2]
+    assert abs(statistics.mean(counts) - mean) < 3.5 * math.sqrt(variance / runs)
+    assert abs(statistics.variance(counts) / variance - 1) < 3.5 * math.sqrt(2.9 / runs)
+    certain = mean_count(load_scenario(scenario, {"failures.0.uncertain": False}), 40)[2]
+    assert statistics.variance(certain) < 2 * 32
+    assert simulate(scenario, 7).history == simulate(scenario, 7).history
 
 
 def renewal_count(cdf, horizon, grid=4000):

@@ -223,6 +223,36 @@ WRONG = [
         "failures.2={cause='x', scope='domain', count=3, over='1 y'}",
         "failures.2.on_domains: expected the number of domains that the count was seen on, found nothing",
     ),
+    (
+        "failures.1.uncertain=true",
+        "failures.1.uncertain: expected a count with its period, of which a rate is known, found none",
+    ),
+    (
+        'failures.1.steps={by="date", at=[], times=[]}',
+        "failures.1.steps.at: expected at least one entry, found an empty list",
+    ),
+    (
+        'failures.1.steps={by="date", at=["2 d", "1 d"], times=[1, 2]}',
+        "failures.1.steps.at: expected increasing times, found a list out of order",
+    ),
+    (
+        'failures.1.steps={by="date", at=["1 d", "2 d"], times=[1]}',
+        "failures.1.steps.times: expected one multiple for each of the 2 steps, found 1",
+    ),
+    (
+        'failures.1.steps={by="date", at=["1 d"], times=[101]}',
+        "failures.1.steps.times: expected multiples of at most 100, found 101.0",
+    ),
+    (
+        "failures.1={cause='x', rate='1 per day', scope='job', law={type='gamma', shape=2}, "
+        "steps={by='age', at=['1 d'], times=[2]}}",
+        'failures.1.law.type: expected "exponential" or "weibull" beside steps, found "gamma"',
+    ),
+    (
+        "failures.1={cause='x', rate='1 per day', scope='job', ages='training', "
+        "steps={by='date', at=['1 d'], times=[2]}}",
+        'failures.1.steps.by: expected ages = "wall" with by = "date", found "training"',
+    ),
     ("failures.0.transient=1.5", "failures.0.transient: expected a share from 0 to 1, found 1.5"),
     ("failures.0.transient=-1", "failures.0.transient: expected a number, not negative, found -1"),
     (
