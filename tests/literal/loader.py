@@ -5,6 +5,12 @@ from copy import deepcopy
 from literal.streams import FromQueue, Queue, Reader, RefusedError, Shards, Stream
 
 
+def run_of(things, k, count):
+    """The k-th of `count` runs, the first of which hold one more where they do not come out even."""
+    size, longer = divmod(len(things), count)
+    return things[k * size + min(k, longer) :][: size + (k < longer)]
+
+
 class Loader:
     """One process of a job: `ranks` ranks that read `batch` samples a step together, in an epoch of the corpus.
 
@@ -38,27 +44,35 @@ class Loader:
         """The shards that reader r reads in one epoch, and which samples of them it keeps: (offset, every)."""
         parts, count = self.parts, self.readers_count
         shards = self.epoch_shards(epoch, r)
-        if self.left is not None and epoch == self.epoch:
+        dealt_anew = self.left is not None and epoch == self.epoch
+        if dealt_anew:
             shards = [self.left]
         if parts.canonical:
             shards = [self.canonical([x for shard in shards for x in shard])]
-        if self.corpus.order == "with-replacement" or parts.partition in ("global", "filtered", "slices"):
+        if self.corpus.order == "with-replacement" or parts.partition in ("filtered", "slices"):
             return shards, (0, 1)
-        if parts.partition == "shards":
-            mine, keep = (shards[r::count], (0, 1)) if len(shards) % count == 0 else (shards, (r, count))
+        if parts.partition == "contiguous-shards" and not dealt_anew:
+            return run_of(shards, r, count), (0, 1)
+        if parts.partition == "shards-or-rows" and len(shards) % count:
+            return shards, (r, count)
+        if parts.partition in ("shards", "shards-or-rows"):
+            mine = shards[r::count]
             if parts.permutes == "part":
                 mine = self.corpus.part_random(self.family, self.order_epoch(epoch), r, count).sample(mine, len(mine))
-            return mine, keep
-        ids = [x for shard in shards for x in shard]
-        if parts.uneven == "pad":
-            ids = ids + ids[: -len(ids) % count]
-        elif parts.uneven == "drop":
-            ids = ids[: len(ids) - len(ids) % count]
-        run = slice(len(ids) * r // count, len(ids) * (r + 1) // count)
-        part = ids[r::count] if parts.partition == "strided" else ids[run]
+            return mine, (0, 1)
+        ids = self.evened([x for shard in shards for x in shard])
+        part = ids[r::count] if parts.partition == "strided" else run_of(ids, r, count)
         if parts.permutes == "part":
             self.corpus.part_random(self.family, self.order_epoch(epoch), r, count).shuffle(part)
         return [part], (0, 1)
+
+    def evened(self, ids):
+        """The epoch's order, filled up from its start or cut until it divides into streams, or their whole batches."""
+        parts = self.parts
+        unit = self.readers_count * parts.workers * (1 if parts.last_batch in ("short", "span") else self.batch)
+        if parts.last_batch == "pad" or parts.uneven == "pad":
+            return ids + (ids * unit)[: -len(ids) % unit]
+        return ids[: len(ids) - len(ids) % unit] if parts.uneven == "drop" else ids
 
     def canonical(self, ids):
         """Runs of the order, each filled up with its own first sample until the run's first ranks R divide it.
@@ -79,19 +93,18 @@ class Loader:
         ids = [x for one in lists for x in one]
         if split == "strided":
             return [ids[w::count]]
-        return [ids[len(ids) * w // count : len(ids) * (w + 1) // count]]
+        return [run_of(ids, w, count)]
 
     def fresh_reader(self, r):
         passes = {"epoch": 1, "repeat": self.epochs, "endless": 4 * self.epochs}[self.parts.passes]
         if self.parts.partition == "queue":
             return Reader([Stream(FromQueue(self.queue), self.parts, self.corpus.random())], self.batch, self.parts)
-        streams, start = [], []
+        streams = []
         for w in range(self.parts.workers):
             lists = []
             for epoch in range(self.epoch, self.epoch + passes):
                 mine, keep = self.reader_lists(epoch, r)
                 lists += self.worker_lists(mine, w) if self.parts.workers > 1 else mine
-            start += [x for one in lists for x in one][: self.batch]
             about = {
                 "epoch": (self.order_epoch(self.epoch), self.family),
                 "once": (),
@@ -103,7 +116,6 @@ class Loader:
         reader = Reader(streams, self.batch, self.parts)
         if self.parts.partition == "slices":
             reader.slice = (r, self.readers_count)
-        reader.first = start[: self.batch]
         return reader
 
     def fresh_readers(self):
@@ -209,6 +221,9 @@ class Loader:
         parts = self.parts
         if parts.comes_back == "refuse" or (parts.on_layout_change == "refuse" and self.ranks != ranks_before):
             raise RefusedError(f"saved with {ranks_before} ranks, {self.ranks} come back")
+        alone = parts.partition != "global" and self.ranks > ranks_before  # a reader without a state of its own
+        if alone and parts.missing_state == "refuse":
+            raise RefusedError(f"{ranks_before} states for {self.ranks} ranks")
         self.steps = state["steps"]
         fresh = parts.comes_back in ("reshuffle", "reshuffle-epoch", "remainder")
         self.family = restart if fresh else 0
@@ -236,7 +251,8 @@ class Loader:
 
     def _goes_to_the_next(self):
         """Whether a state at the end of an epoch leads to the next one at once, which begins in its own order."""
-        return self.parts.partition == "global" and self.parts.past_end == "end" and self.parts.miscount == "none"
+        sound = self.parts.past_end == "end" and self.parts.miscount == "none"
+        return self.parts.epoch_edge == "finished" or (self.parts.partition == "global" and sound)
 
     def begin(self, epoch):
         """The start of an epoch, in the order that the loader comes back to."""
@@ -268,20 +284,15 @@ class Loader:
         elif changed and parts.on_layout_change == "redivide":
             self._redivide(state, ranks_before)
         elif changed and parts.on_layout_change == "reshard":
-            total = sum(sum(s["read"]) for r in state["readers"] for s in r["streams"])
-            for reader in self.readers:
-                reader.streams[0].shards.read = [min(total // self.readers_count, reader.streams[0].shards.length)]
+            self._keep_local(self._equal_shares(state["readers"]))
         else:
-            self._keep_local(state)
+            self._keep_local(self._states_for(state["readers"]))
         if parts.comes_back == "reapply":
             self.offset = max(self.offset, sum(state["readers"][0]["streams"][0]["read"]))
 
     def _states_for(self, states):
         """Whose state each reader takes, None for a reader that starts afresh."""
-        missing = self.parts.missing_state
-        if len(states) < self.readers_count and missing == "refuse":
-            raise RefusedError(f"{len(states)} states for {self.readers_count} readers")
-        spare = states[0] if missing == "rank-0" else None
+        spare = states[0] if self.parts.missing_state == "rank-0" else None
         return [states[r] if r < len(states) else spare for r in range(self.readers_count)]
 
     def _fast_forward(self, state):
@@ -302,15 +313,24 @@ class Loader:
         self.left = left[: len(left) - len(left) % whole] if left else None
         self.readers = self.fresh_readers()
 
-    def _keep_local(self, state):
-        for reader, its in zip(self.readers, self._states_for(state["readers"]), strict=True):
+    def _equal_shares(self, states):
+        """A state for each reader: the global position, divided equally over all streams."""
+        total = sum(sum(stream["read"]) for its in states for stream in its["streams"] or [])
+        each = -(-total // (self.readers_count * self.parts.workers))
+        stream = {"read": [each], "turn": 0, "yielded": each}
+        counts = {name: max(its[name] for its in states) for name in ("batches", "since")}
+        one = {"streams": [stream] * self.parts.workers, "turn": 0, "ahead": []} | counts
+        return [deepcopy(one) for _ in self.readers]
+
+    def _keep_local(self, states):
+        for reader, its in zip(self.readers, states, strict=True):
             if its is None:
                 continue
             if its["streams"] is not None:
-                read = sum(sum(s["read"]) for s in its["streams"])
-                length = sum(s.shards.length for s in reader.streams)
-                if self.parts.past_end == "restart-epoch" and read >= length:
+                read = [sum(stream["read"]) for stream in its["streams"]]
+                length = [stream.shards.length for stream in reader.streams]
+                if self.parts.past_end == "restart-epoch" and sum(read) >= sum(length):
                     continue
-                if self.parts.past_end == "refuse" and read > length:
-                    raise RefusedError(f"{read} samples read of {length} that the reader has")
+                if self.parts.past_end == "refuse" and any(a > b for a, b in zip(read, length, strict=True)):
+                    raise RefusedError(f"{sum(read)} samples read of {sum(length)} that the reader has")
             reader.load(its)

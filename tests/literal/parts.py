@@ -10,8 +10,10 @@ CHOICES = {
     "partition": {
         "global": "one reader takes whole global batches; the split over ranks is no part of what is read",
         "strided": "reader r of R takes the offsets r, r + R, r + 2R, .. of the epoch's order",
-        "contiguous": "reader r takes the r-th of R equal runs",
-        "shards": "reader r takes the shards r, r + R, ..; if R does not divide them, it reads all and keeps each R-th",
+        "contiguous": "reader r takes the r-th of R runs; the first hold one more where they do not come out even",
+        "contiguous-shards": "reader r takes the r-th of R runs of shards",
+        "shards": "reader r takes the shards r, r + R, ..",
+        "shards-or-rows": "the same; if R does not divide them, it reads all and keeps each R-th of what it has read",
         "filtered": "every reader reads everything and keeps each R-th sample; its position is that in the input",
         "slices": "every reader reads whole global batches and keeps its slice of them",
         "queue": "a reader that has used up its shard takes the next one of a queue that is common to all",
@@ -27,13 +29,13 @@ CHOICES = {
     },
     "uneven": {
         "leave": "parts may be unequal: the epoch ends with the first reader that has nothing more",
-        "pad": "the order is filled up from its start until the readers divide it",
-        "drop": "its end is cut off until they do",
+        "pad": "the order is filled up from its start until streams divide it (and their batches, if none is short)",
+        "drop": "its end is cut off until it does",
     },
     "last_batch": {
         "short": "the rest of a pass is a batch",
         "drop": "it is none",
-        "pad": "it is filled up from the start of the pass",
+        "pad": "there is none: the order is filled up from its start until whole batches divide it (not with shards)",
         "span": "the batch goes on in the next epoch (global partition only)",
     },
     "passes": {

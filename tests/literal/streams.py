@@ -161,7 +161,6 @@ class Reader:
     def __init__(self, streams, batch, parts):
         self.streams, self.batch, self.parts = streams, batch, parts
         self.turn, self.batches = 0, 0  # whose turn it is; batches that count as delivered in this pass
-        self.first = []  # what a padded last batch is filled up with
         self.snapshot = None
         self.slice = (0, 1)  # which slice of a global batch it keeps
         self.ahead = []  # batches fetched ahead, where the state holds them
@@ -179,11 +178,8 @@ class Reader:
             stream, self.turn = self.streams[self.turn], (self.turn + 1) % len(self.streams)
             rows = stream.batch(self.batch * self.slice[1])
             rows = rows[self.batch * self.slice[0] :][: self.batch]
-            if rows and self.parts.last_batch == "pad" and len(rows) < self.batch:
-                rows += (self.first + rows)[: self.batch - len(rows)]
             if not rows or (self.parts.last_batch == "drop" and len(rows) < self.batch):
                 continue
-            self.first = self.first or list(rows)
             self.batches += 1
             if self.batches % self.parts.snapshot_every == 0:
                 self.snapshot = self._state()

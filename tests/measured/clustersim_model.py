@@ -34,8 +34,6 @@ def loader_keys(parts, epochs):
             del keys["on_layout_change"]
     elif parts.missing_state != "fresh":
         keys["missing_state"] = parts.missing_state
-    if parts.partition == "contiguous" and parts.permutes == "epoch":
-        keys["partition"] = "contiguous-shards"
     if not parts.buffer:
         del keys["buffer_seed"]
     if parts.prefetch:

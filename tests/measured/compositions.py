@@ -16,10 +16,10 @@ SAMPLER = Parts("strided", counted_at="issued", missing_state="rank-0")
 SPLIT = Parts("contiguous", permutes="part", past_end="refuse", epoch_edge="old")
 STATELESS = Parts("shards", saves="steps", miscount="doubled", epoch_edge="old")
 LITDATA_50 = Parts(
-    "contiguous", epoch_edge="old", past_end="restart-epoch", missing_state="rank-0", worker_split="runs"
+    "contiguous-shards", epoch_edge="old", past_end="restart-epoch", missing_state="rank-0", worker_split="runs"
 )
 LITDATA_76 = Parts(
-    "contiguous", epoch_edge="old", past_end="restart-epoch", on_layout_change="redivide", worker_split="runs"
+    "contiguous-shards", epoch_edge="old", past_end="restart-epoch", on_layout_change="redivide", worker_split="runs"
 )
 WEBDATASET = Parts(
     "shards",
