@@ -19,7 +19,8 @@ class Leg(NamedTuple):
     """What the run trains between two restarts: steps [start, stop).
 
     Training steps [start, stop) were completed, steps [start, read) were read by the loader (the step in flight when
-    the leg was broken off was read, not viewed), and the next leg starts at `kept`. Times are nanoseconds.
+    the leg was broken off was read, not viewed), and the next leg starts at `kept`, which a silent failure puts behind
+    the start of this one. Times are nanoseconds.
     """
 
     leg: int

@@ -62,6 +62,7 @@ class Job:
         self._step = 0  # the next leg's first
         self._leg_began = self._leg_end = 0
         self._leg_clock: LegClock
+        self._clocks: list[LegClock] = []  # of the legs that are over
         self._completion: Alarm | None = None
         self._nodes_counted_to = 0
         cluster.on_hit = self._hit
@@ -117,9 +118,32 @@ class Job:
             self._charge_phase()
         self._recovery[5] += 1
         for hit in hits:
+            if hit.corrupt_since_ns is not None:
+                self._go_behind(hit.corrupt_since_ns)
             if hit.cause.degrees:
                 self._target = hit.cause.degrees[hit.k]
         self._begin_phase(State.DETECTING, max(hit.detection_ns for hit in hits))
+
+    def _go_behind(self, since: int) -> None:
+        """Start the next leg from the newest checkpoint that was made before the weights became corrupt, or anew."""
+        legs = self.history.legs
+        clean = self._made_before(since)
+        # A restart since then may have gone behind the corruption already: what followed it is sound.
+        if any(leg.kept <= clean for leg in legs[:-1] if leg.end_ns > since):
+            return
+        self._step = min(self._step, clean)
+        legs[-1] = legs[-1]._replace(kept=self._step)
+
+    def _made_before(self, since: int) -> int:
+        """The first step after the newest checkpoint of the lineage that was made by then; 0 if none was."""
+        bound = self._step
+        for leg, clock in zip(reversed(self.history.legs), reversed(self._clocks), strict=True):
+            bound = min(bound, leg.kept)
+            in_lineage = (bound - leg.start - leg.first_save) // leg.save_period + 1
+            saves = min(leg.saves, clock.made(since - leg.begin_ns), in_lineage)
+            if saves > 0:
+                return leg.start + leg.first_save + (saves - 1) * leg.save_period
+        return 0
 
     def _begin_phase(self, state: State, duration: int) -> None:
         self.state = state
@@ -269,6 +293,7 @@ class Job:
                 ended_by=ended_by,
             )
         )
+        self._clocks.append(clock)
         self._recovery = [self._now, 0, 0, 0, 0, 0]
         if self._feed is not None:
             self._feed.end(stop, read)

@@ -74,6 +74,10 @@ class LegClock:
         kept = 0 if durable == 0 else every + (durable - 1) * self.period
         return Progress(steps_before + steps, partial, stalled, durable, kept)
 
+    def made(self, elapsed: int) -> int:
+        """How many saves are made, their stall over, after `elapsed`; they need not be durable yet."""
+        return 0 if elapsed < self.first else (elapsed - self.first) // self.cycle + 1
+
     def time_of(self, steps: int) -> int:
         """The time at which the leg completes so many steps (before the stall of a save that falls due then)."""
         if steps <= self.saving.every:

@@ -139,6 +139,54 @@ def breaking(repair, **changes):
     )
 
 
+def silent(at, seen_after, *others):
+    return [{"cause": "bit flip", "kind": "silent", "at_times": [at], "detection": seen_after}, *others]
+
+
+@pytest.mark.parametrize(
+    ("at", "kept"),
+    [("255 s", 20), ("300 s", 30), ("299 s", 20), ("95 s", 0), ("340 s", 30)],
+)
+def test_a_silent_failure_goes_back_behind_itself(at, kept):
+    """Saves at 100, 200 and 300 s; the corruption is seen at 355 s. A save that is made at its instant is sound."""
+    run = simulate(job(failures=silent(at, f"{355 - int(at[:-2])} s")))
+    assert legs(run) == [(0, 35, kept, 4), (kept, 100, 100, 4)]
+    assert seconds(run) == {"useful": 1000, "wasted_progress": 355 - 10 * kept}
+
+
+def test_a_save_that_is_made_before_the_corruption_may_become_durable_after_it():
+    assert legs(simulate(job(failures=silent("205 s", "150 s"), checkpoint__write="50 s")))[0] == (0, 35, 20, 4)
+    assert legs(simulate(job(failures=silent("205 s", "40 s"), checkpoint__write="50 s")))[0] == (0, 24, 10, 4)
+
+
+def test_a_restart_from_a_corrupt_checkpoint_does_not_help():
+    """The crash at 315 s comes back to step 30, saved after the corruption at 255 s: the second leg is lost."""
+    run = simulate(job(failures=silent("255 s", "150 s", {"cause": "crash", "at_times": ["315 s"]})))
+    assert legs(run) == [(0, 31, 30, 4), (30, 39, 20, 4), (20, 100, 100, 4)]
+    assert run.history.lineage_stops() == [20, 30, 100]
+    assert seconds(run) == {"useful": 1000, "wasted_progress": 115 + 90}
+
+
+def test_a_restart_that_went_behind_the_corruption_ends_it():
+    """The crash at 275 s comes back to step 20, saved at 200 s: what is trained and saved from then on is sound."""
+    run = simulate(job(failures=silent("255 s", "200 s", {"cause": "crash", "at_times": ["275 s"]})))
+    assert legs(run) == [(0, 27, 20, 4), (20, 38, 30, 4), (30, 100, 100, 4)]
+
+
+def test_two_corruptions_go_back_one_after_the_other():
+    """At 355 s to step 20; at 405 s, by what went wrong at 195 s, to step 10."""
+    first = {"cause": "older", "kind": "silent", "at_times": ["195 s"], "detection": "210 s"}
+    run = simulate(job(failures=silent("255 s", "100 s", first)))
+    assert legs(run) == [(0, 35, 20, 4), (20, 25, 10, 4), (10, 100, 100, 4)]
+
+
+def test_a_corruption_that_is_seen_during_a_recovery_goes_behind_itself_too():
+    crash = {"cause": "crash", "at_times": ["315 s"], "detection": "1 h"}
+    run = simulate(job(failures=silent("255 s", "150 s", crash)))
+    assert legs(run) == [(0, 31, 20, 4), (20, 100, 100, 4)]
+    assert seconds(run)["detection"] == 405 - 315
+
+
 def test_waiting_for_repair_and_for_spares():
     waits = simulate(breaking("1 d", recovery__policy="wait"))
     spares = simulate(breaking("1 d", cluster__spares=8))
