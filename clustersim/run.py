@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING, Literal
@@ -111,6 +111,10 @@ class Run:
         if self.planned_draws.views() == views:
             return self.account
         whole, rest = divmod(views, size)
+        if self.spaces.law == "other":
+            planned = np.full(size, whole)
+            planned[self.loader.first_samples(whole, rest)] += 1
+            return replace(self.counts, planned=planned).ledger()
         rows = [(0, 0, whole, 0, size, 0, 0, batch)] if whole else []
         rows += [(0, whole, 1, 0, rest, 0, 0, batch)] if rest else []
         return self._count(Draws(*np.array(rows, dtype=np.int64).reshape(-1, 8).T.copy()))

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clustersim.account.draws import Draws, Ints, offsets_of
-from clustersim.account.spaces import Spaces
+from clustersim.account.spaces import Spaces, reach_of
 from clustersim.account.sweep import both_sides
 
 
@@ -44,7 +44,7 @@ def cut_reads(spaces: Spaces, planned: Draws, seen: Draws, steps: Ints) -> Cuts:
     Raises:
         ValueError: steps fall, a read comes after the last cut, or the reads are not sound.
     """
-    size = spaces.size
+    size = reach_of(spaces)
     draws, is_planned = both_sides(size, planned, seen)
     if (np.diff(steps) < 0).any():
         raise ValueError("the steps of the cuts must not fall")
@@ -76,6 +76,8 @@ def cut_reads(spaces: Spaces, planned: Draws, seen: Draws, steps: Ints) -> Cuts:
     ]
     piece_cut, piece_row, later, start, stop = (np.concatenate(column) for column in zip(*pieces, strict=True))
     whole = (start == 0) & (stop == size) & (draws.modulus[piece_row] == 1)
+    if spaces.law == "other":
+        whole &= draws.epochs[piece_row] > 1
     evens = np.zeros((2, len(steps)), np.int64)
     np.add.at(evens, (is_planned[row].astype(np.int64), cut), even)
     np.add.at(evens, (is_planned[piece_row[whole]].astype(np.int64), piece_cut[whole]), 1)

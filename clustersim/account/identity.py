@@ -8,7 +8,7 @@ import numpy as np
 
 from clustersim.account.draws import Draws, Ints
 from clustersim.account.ledger import Ledger
-from clustersim.account.spaces import Spaces, cells_of
+from clustersim.account.spaces import Spaces, cells_of, reach_of
 from clustersim.account.sweep import check
 
 
@@ -82,8 +82,10 @@ def count_identity(spaces: Spaces, planned: Draws, seen: Draws) -> Counts:
     """
     counts = []
     for draws in (planned, seen):
-        check(spaces.size, draws)
+        check(reach_of(spaces), draws)
         whole = (draws.start == 0) & (draws.stop == spaces.size) & (draws.modulus == 1)
+        if spaces.law == "other":
+            whole &= draws.epochs > 1
         views = np.full(spaces.size, sum(draws.epochs[whole].tolist()))
         for row in np.flatnonzero(~whole).tolist():
             samples = spaces.samples_at(int(draws.family[row]), int(draws.epoch[row]), draws.offsets(row))

@@ -64,3 +64,9 @@ def cells_of(spaces: Spaces) -> Ints:
     """Boundaries of the cells that a ledger tells apart: of the blocks of samples, if there are any, else [0, N]."""
     cells: Ints = getattr(spaces, "block_starts", np.array([0, spaces.size]))
     return cells
+
+
+def reach_of(spaces: Spaces) -> int:
+    """How many offsets an epoch has; more than N only under the law "other", where samples may stand in it twice."""
+    reach: int = getattr(spaces, "reach", spaces.size)
+    return reach

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clustersim.data.corpus import Corpus
-from clustersim.data.permutation import permutation
-from clustersim.streams import Hashed
+from clustersim.data.permutation import Permutation, permutation
+from clustersim.streams import Hashed, generator, mix_array
 
 Ints = NDArray[np.int64]
 
+LAYOUT_BITS = 24  # of a family, where the order depends on the layout too
 _KEEP = 64  # epochs whose order of shards is kept
 
 
@@ -132,17 +133,93 @@ class Sequential:
         return np.full(np.broadcast(family, epoch).shape, sample, dtype=np.int64)
 
 
-Order = Shuffle | ShuffleOnce | ShardShuffle | Sequential
+class NestedShuffle(ShardShuffle):
+    """Shards in a random order, and the samples of each in a random order.
+
+    A family's lower bits may name a layout: the shards' order does not depend on it, the order within them does.
+    """
+
+    law: Literal["other"] = "other"  # type: ignore[assignment]  # blocks, but not in sample order
+
+    def samples_at(self, family: int, epoch: int, offsets: Ints) -> Ints:
+        """The samples at some offsets of an epoch, int64 of their shape."""
+        plain = super().samples_at(family >> LAYOUT_BITS, epoch, offsets)
+        shard = np.searchsorted(self.block_starts, plain, side="right") - 1
+        samples = np.empty_like(plain)
+        for each in np.unique(shard).tolist():
+            inside = shard == each
+            low, within = self.block_starts[each], self._within(family, epoch, each)
+            samples[inside] = low + within.forward(plain[inside] - low, self._key_of(family, epoch, each))
+        return samples
+
+    def offset_of(self, family: Ints, epoch: Ints, sample: int) -> Ints:
+        """The offset at which each (family, epoch) reads the sample; int64 of the arrays' shape."""
+        shard = int(np.searchsorted(self.block_starts, sample, side="right")) - 1
+        low, pairs = int(self.block_starts[shard]), np.broadcast(family, epoch)
+        found = []
+        for one_family, one_epoch in pairs:
+            key = self._key_of(int(one_family), int(one_epoch), shard)
+            within = self._within(int(one_family), int(one_epoch), shard).backward(np.array([sample - low]), key)
+            alone = np.array([int(one_family) >> LAYOUT_BITS]), np.array([int(one_epoch)])
+            found.append(super().offset_of(*alone, low + int(within[0]))[0])
+        return np.array(found, dtype=np.int64).reshape(pairs.shape)
+
+    def _within(self, family: int, epoch: int, shard: int) -> Permutation:
+        return permutation(int(self.block_starts[shard + 1] - self.block_starts[shard]))
+
+    def _key_of(self, family: int, epoch: int, shard: int) -> NDArray[np.uint64]:
+        return mix_array(self._keys.words(np.array([family]), np.array([epoch])) + np.uint64(shard + 1))
 
 
-def order_of(
-    kind: Literal["shuffle", "shuffle-once", "shard-shuffle", "sequential"], corpus: Corpus, seed: int, replication: int
-) -> Order:
+class WithReplacement:
+    """Shards drawn at random, each time from all of them; an epoch is as many samples as there are."""
+
+    law: Literal["other"] = "other"
+    same_every_epoch = False
+
+    def __init__(self, corpus: Corpus, seed: int, replication: int) -> None:
+        self.size = corpus.samples
+        self.drawn_by = (seed, replication)
+        self.block_starts = corpus.shard_starts
+
+    def part(self, family: int, epoch: int, reader: int, readers: int) -> Ints:
+        """What one of so many readers reads in an epoch, its share of N samples, int64."""
+        share = -(-self.size // readers)
+        draw = generator(*self.drawn_by, "order", family, epoch, reader)
+        parts: list[Ints] = []
+        while sum(map(len, parts)) < share:
+            shard = int(draw.integers(len(self.block_starts) - 1))
+            parts.append(np.arange(self.block_starts[shard], self.block_starts[shard + 1], dtype=np.int64))
+        return np.concatenate(parts)[:share]
+
+    def samples_at(self, family: int, epoch: int, offsets: Ints) -> Ints:
+        """The samples that a single reader reads at some places of an epoch, int64 of their shape."""
+        return self.part(family, epoch, 0, 1)[offsets]
+
+    def offset_of(self, family: Ints, epoch: Ints, sample: int) -> Ints:
+        """No offset has a sample for good.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError("samples that are drawn with replacement have no offsets")
+
+
+Order = Shuffle | ShuffleOnce | ShardShuffle | NestedShuffle | Sequential | WithReplacement
+
+
+OrderKind = Literal["shuffle", "shuffle-once", "shard-shuffle", "nested-shuffle", "sequential", "with-replacement"]
+
+_ORDERS: dict[OrderKind, type[Order]] = {
+    "shuffle": Shuffle,
+    "shuffle-once": ShuffleOnce,
+    "shard-shuffle": ShardShuffle,
+    "nested-shuffle": NestedShuffle,
+    "sequential": Sequential,
+    "with-replacement": WithReplacement,
+}
+
+
+def order_of(kind: OrderKind, corpus: Corpus, seed: int, replication: int) -> Order:
     """The order that a scenario names."""
-    if kind == "shuffle":
-        return Shuffle(corpus, seed, replication)
-    if kind == "shuffle-once":
-        return ShuffleOnce(corpus, seed, replication)
-    if kind == "shard-shuffle":
-        return ShardShuffle(corpus, seed, replication)
-    return Sequential(corpus, seed, replication)
+    return _ORDERS[kind](corpus, seed, replication)

@@ -4,6 +4,7 @@ A reader is a rank, or one worker of a rank. Reader s of n reads its local posit
 deal says which offsets of the epoch those are. The epoch has N offsets.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple, Protocol
@@ -102,16 +103,27 @@ class Contiguous:
     readers: int
     uneven: Uneven
     multiple: int = 1
+    ranks: int | None = None  # the parts lie rank by rank, and in those worker by worker; None: readers are ranks
+
+    @cached_property
+    def _in_place(self) -> Ints:
+        """The readers in the order in which their parts lie, int64[readers]."""
+        ranks = self.ranks or self.readers
+        return np.arange(self.readers, dtype=np.int64).reshape(-1, ranks).T.ravel()
 
     @cached_property
     def lengths(self) -> Ints:
         """The samples of each reader, int64[readers]."""
-        return _lengths(self.size, self.readers, self.uneven, self.multiple)
+        lengths = np.empty(self.readers, np.int64)
+        lengths[self._in_place] = _lengths(self.size, self.readers, self.uneven, self.multiple)
+        return lengths
 
     @cached_property
     def starts(self) -> Ints:
         """Where each reader's part begins, int64[readers]; beyond N where it is padding alone."""
-        return np.cumsum(self.lengths) - self.lengths
+        starts, lengths = np.empty(self.readers, np.int64), self.lengths[self._in_place]
+        starts[self._in_place] = np.cumsum(lengths) - lengths
+        return starts
 
     def runs(self, begun: Ints, ended: Ints, pace: Ints) -> Runs:
         """One run a reader, two where its part is padded from the epoch's start."""
@@ -134,12 +146,31 @@ class Contiguous:
 class Sharded:
     """Whole shards, in the epoch's order, are dealt round robin or in contiguous runs of them."""
 
-    def __init__(self, shard_begins: Ints, readers: int, contiguous: bool) -> None:
-        """`shard_begins`: the offset at which each shard begins in the epoch's order, and N: int64[shards + 1]."""
+    def __init__(
+        self,
+        shard_begins: Ints,
+        readers: int,
+        contiguous: bool,
+        shuffle: Sequence[np.random.Generator] | None = None,
+    ) -> None:
+        """Deal out the shards.
+
+        Args:
+            shard_begins: the offset at which each shard begins in the epoch's order, and N: int64[shards + 1].
+            readers: how many there are.
+            contiguous: in contiguous runs, not round robin.
+            shuffle: by which each reader shuffles its own shards; None: they stay in the epoch's order.
+        """
         shards = len(shard_begins) - 1
         turn = np.arange(shards)
         owner = np.repeat(np.arange(readers), _lengths(shards, readers, "leave", 1)) if contiguous else turn % readers
         shard = np.argsort(owner, kind="stable")  # reader by reader
+        if shuffle is not None:
+            cuts = np.searchsorted(owner[shard], np.arange(1, readers))
+            shard = np.concatenate(
+                [by.permutation(own) for by, own in zip(shuffle, np.split(shard, cuts), strict=True)]
+            )
+        self._shard = shard
         size = np.diff(shard_begins)[shard]
         self._reader = owner[shard]
         self._first = np.searchsorted(self._reader, np.arange(readers + 1))  # of each reader, in these lists
@@ -149,6 +180,11 @@ class Sharded:
         self._size = size
         self._offset = shard_begins[:-1][shard]
         self.lengths: Ints = np.diff(own)
+
+    @property
+    def shards(self) -> list[Ints]:
+        """Each reader's shards, by their place in the epoch's order."""
+        return np.split(self._shard, self._first[1:-1])
 
     def runs(self, begun: Ints, ended: Ints, pace: Ints) -> Runs:
         """One run for each shard that a reader touches."""

@@ -14,6 +14,7 @@ from clustersim.account.spaces import cells_of
 from clustersim.data.orders import Order
 from clustersim.loaders.buffers import Buffer
 from clustersim.loaders.deal import Deal
+from clustersim.loaders.listed import Listed
 
 Ints = NDArray[np.int64]
 
@@ -26,7 +27,7 @@ class Source(NamedTuple):
     family: int
     epoch: int
     epochs: int
-    deals: tuple[Deal, ...]
+    deals: tuple[Deal | Listed, ...]
     readers: int
     reader: int
     attempt: int  # which restart's random numbers; 0 if they are the same after every restart
@@ -47,8 +48,10 @@ class FlowSpaces:
     law: Literal["other"] = "other"
     same_every_epoch = False
 
-    def __init__(self, order: Order, buffer: Buffer) -> None:
+    def __init__(self, order: Order, buffer: Buffer, epochs: int) -> None:
+        """`epochs`: of which a flow may consist."""
         self.size = order.size
+        self.reach = order.size * (epochs + 1)  # padding included
         self.buffer = buffer
         self._order = order
         self._numbers: dict[Flow, int] = {}
@@ -95,6 +98,9 @@ class FlowSpaces:
         flow = self._flows[number]
         source, parts = flow.source, []
         for later, deal in enumerate(source.deals):
+            if isinstance(deal, Listed):
+                parts.append(deal.parts[source.reader])
+                continue
             offsets = deal.offsets(source.reader, 0, int(deal.lengths[source.reader]))
             parts.append(self._order.samples_at(source.family, source.epoch + later, offsets))
         coming = np.concatenate(parts)[flow.position :]

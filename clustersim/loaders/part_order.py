@@ -5,19 +5,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clustersim.data.orders import Shuffle
+from clustersim.data.orders import LAYOUT_BITS, Shuffle
 from clustersim.data.permutation import permutation
 from clustersim.loaders.deal import Contiguous, Uneven
 from clustersim.streams import mix_array
 
 Ints = NDArray[np.int64]
 
-_READERS_BITS = 24
-
 
 def part_family(family: int, readers: int) -> int:
     """The name of order `family` over so many readers: their parts, and so their permutations, are others."""
-    return family << _READERS_BITS | readers
+    return family << LAYOUT_BITS | readers
 
 
 class PartOrder:
@@ -58,7 +56,7 @@ class PartOrder:
 
     def _starts(self, family: int) -> Ints:
         """Where the parts begin that are not empty, rising."""
-        readers = family & ((1 << _READERS_BITS) - 1)
+        readers = family & ((1 << LAYOUT_BITS) - 1)
         starts = Contiguous(self.size, readers, self._uneven).starts
         return np.unique(starts[starts < self.size])
 

@@ -34,13 +34,16 @@ from clustersim.loaders.buffers import BufferKind
 from clustersim.loaders.deal import Uneven
 
 Saves = Literal["samples", "batches", "steps", "epoch", "nothing"]
-ComesBack = Literal["exact", "restart-epoch", "next-epoch", "restart-run", "reshuffle", "continue"]
+ComesBack = Literal[
+    "exact", "restart-epoch", "reshuffle-epoch", "next-epoch", "restart-run", "reshuffle", "remainder", "reapply",
+    "continue", "refuse",
+]  # fmt: skip
 ReshuffleLasts = Literal["epoch", "for-good"]
 CountedAt = Literal["trained", "issued"]
-OrderEpoch = Literal["own", "first"]
+OrderEpoch = Literal["own", "first", "since-start", "same"]
 EpochEdge = Literal["new", "old", "finished"]
-OnLayoutChange = Literal["reshard", "keep", "refuse"]
-Partition = Literal["global", "strided", "contiguous", "shards", "contiguous-shards"]
+OnLayoutChange = Literal["reshard", "keep", "redivide", "refuse"]
+Partition = Literal["global", "strided", "contiguous", "shards", "contiguous-shards", "queue"]
 MissingState = Literal["fresh", "rank-0", "refuse"]
 PastEnd = Literal["end", "refuse", "restart-epoch"]
 
@@ -73,6 +76,10 @@ class Parts:
     buffer_kind: BufferKind = "classic"
     buffer_saved: bool = False
     buffer_seed: Literal["epoch", "fresh"] = "epoch"
+    interleave: int = 1  # shards that each reader reads in turn
+    canonical: int = 0  # runs of the order that are filled up for the first ranks, 0: none
+    unfinished_shard: Literal["again", "skip"] = "again"
+    state_of: Literal["each", "rank-0"] = "each"
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +179,9 @@ class Loader(Protocol):
 
     def draws(self, stretches: Sequence[Any]) -> tuple[Draws, NDArray[np.int64]]:
         """What the stretches read, for the account, and the index of the stretch of each row, int64[rows]."""
+
+    def first_samples(self, epoch: int, count: int) -> NDArray[np.int64]:
+        """The first samples of an epoch in the run's order, int64[count], as if one reader read them all."""
 
     def steps_as_planned(self, stretches: Sequence[Any], planned_steps: int) -> int:
         """How many steps of the stretches read what the run of `planned_steps` without failures reads then.

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from clustersim.account import Draws, Spaces
 from clustersim.loaders.deal import Deal, Runs, Strided
+from clustersim.loaders.listed import Listed
 from clustersim.loaders.turns import turns
 
 Ints = NDArray[np.int64]
@@ -25,7 +26,7 @@ class Pass:
     steps: int
     family: int
     epoch: int
-    deal: Deal
+    deal: Deal | Listed
     begun: Ints  # int64[ranks, workers]
     ended: Ints  # int64[ranks, workers]
     turn: Ints  # int64[ranks], the worker that delivers first
@@ -99,6 +100,7 @@ class Pass:
             while low < high:
                 epoch = low // length if self.endless else 0
                 end = min(high, (epoch + 1) * length)
+                assert not isinstance(self.deal, Listed)  # what is listed is read in flows
                 offsets = self.deal.offsets(reader, low - epoch * length, end - epoch * length)
                 pieces.append(spaces.samples_at(self.family, self.epoch + epoch, offsets))
                 low = end
@@ -114,6 +116,7 @@ def draws_of(passes: Sequence[tuple[int, Pass]]) -> tuple[Draws, Ints]:
             parts.append(_of_flows(part, part.by_reader(part.flows), part.by_reader(part.base)))
             owners.append(np.full(len(parts[-1]), owner, dtype=np.int64))
             continue
+        assert not isinstance(part.deal, Listed)  # what is listed is read in flows
         pace = part.by_reader(part.pace)
         for epoch, begun, ended, origin in part.epochs():
             runs = part.deal.runs(begun, ended, pace)

@@ -9,12 +9,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from clustersim import streams
 from clustersim.account import Draws, Spaces
-from clustersim.data.orders import Order, Sequential, ShardShuffle, Shuffle
+from clustersim.data.orders import NestedShuffle, Order, Shuffle
 from clustersim.history import Refused
 from clustersim.loaders.buffers import Buffer
-from clustersim.loaders.deal import Contiguous, Deal, Sharded, Strided
+from clustersim.loaders.deal import Deal, Sharded
+from clustersim.loaders.dealer import Dealer
 from clustersim.loaders.flows import Flow, FlowSpaces, Source
+from clustersim.loaders.listed import Interleaved, Listed, Queued
 from clustersim.loaders.part_order import PartOrder, part_family
 from clustersim.loaders.parts import Parts
 from clustersim.loaders.passes import Pass, as_planned, draws_of
@@ -40,6 +43,9 @@ class Standing:
     family: int = 0
     order_epoch: int | None = None  # None: the epoch's own
     attempt: int = 0  # the restart that the buffers' random numbers are of, 0: they are the same after every one
+    origin: int = 0  # the epoch that the seed calls 0
+    lists: Listed | None = None  # what the readers read until the epoch's end, where no deal of the epoch says it
+    skipped: int = 0  # samples that each reader passes over at every epoch's start
     own_count: int = 0  # samples of the epoch that each rank took, by a count that a restart takes up
 
 
@@ -79,25 +85,32 @@ class ReaderLoader:
         self.batch = batch
         self.parts = parts
         self._order = order
-        self._flows = FlowSpaces(order, Buffer(parts.buffer, parts.buffer_kind)) if parts.buffer else None
+        self._dealer = Dealer(order, parts, batch, ranks)
+        behind = parts.buffer or self._dealer.lists or (parts.repeats != 1 and "shards" in parts.partition)
+        buffer = Buffer(parts.buffer, parts.buffer_kind)
+        self._flows = FlowSpaces(order, buffer, parts.repeats or epochs or 1) if behind else None
+        self._by_layout = isinstance(order, NestedShuffle)
         self.spaces: Spaces = order
         if self._flows is not None:
             self.spaces = self._flows
         elif isinstance(order, Shuffle) and parts.permutes == "part":
             self.spaces = PartOrder(order, parts.uneven)
+            self._by_layout = True
+        # Behind a window a position says all; behind other buffers a flow begins where a restart found it.
+        self._rebases = self._flows is not None and parts.buffer_kind != "window"
         self._one = parts.partition == "global"  # one reader for all ranks
         self._epochs = epochs
         self._endless = parts.repeats != 1
         self._repeats = parts.repeats or epochs
         self._first_ranks = ranks
         self._carried: list[tuple[int, int, int]] = []  # flow, samples that it has yielded, samples that it holds then
-        self._deals: dict[tuple[int, int, int, int], Deal] = {}
 
     @property
     def acts_on_time(self) -> bool:
         """Whether it comes to an end of its own, or may refuse a restart."""
         parts = self.parts
-        refuses = "refuse" in (parts.on_layout_change, parts.missing_state, parts.past_end)
+        refuses = "refuse" in (parts.comes_back, parts.on_layout_change, parts.missing_state, parts.past_end)
+        refuses |= parts.on_layout_change == "redivide" or parts.interleave > 1
         return self._epochs is not None or refuses or self.steps_left(self.start(self._first_ranks)) is not None
 
     # --- the layout
@@ -110,31 +123,20 @@ class ReaderLoader:
             each = np.array([stop - start for start, stop in rank_slices(self.batch, ranks)], dtype=np.int64)
         return each.sum(keepdims=True) if self._one else each
 
-    def deal(self, at: Standing) -> Deal:
+    def deal(self, at: Standing) -> Deal | Listed:
         """How the epoch in which the readers stand is dealt out to them."""
-        parts, readers = self.parts, at.read.size
-        of_shards = parts.partition in ("shards", "contiguous-shards")
-        family, epoch = (at.family, _order_epoch(at)) if of_shards else (0, 0)
-        multiple = 1 if parts.last_batch == "short" else int(self.rank_batches(at.ranks).max())
-        key = (readers, multiple, family, epoch)
-        deal = self._deals.get(key)
-        if deal is None:
-            if of_shards:
-                assert isinstance(self._order, ShardShuffle | Sequential)  # scenarios are held to it
-                begins = self._order.block_begins(family, epoch)
-                deal = Sharded(begins, readers, parts.partition == "contiguous-shards")
-            else:
-                kind = Contiguous if parts.partition == "contiguous" else Strided
-                deal = kind(self.size, readers, "pad" if parts.last_batch == "pad" else parts.uneven, multiple)
-            self._deals[key] = deal
-        return deal
+        if at.lists is not None:
+            return at.lists
+        epoch = 0 if self.parts.order_epoch == "same" else _order_epoch(at)
+        return self._dealer.deal(at.family, epoch, at.ranks, self.rank_batches(at.ranks))
 
     def _lengths(self, at: Standing) -> Ints:
         """Samples that each reader has in its epoch, or in all of them if it never leaves it: int64[ranks, workers]."""
-        lengths = self.deal(at).lengths.reshape(-1, len(at.read)).T
-        if not self._endless:
-            return lengths
-        return lengths * self._repeats if self._repeats is not None else np.full_like(lengths, 2**62)
+        if self._endless and self._repeats is None:
+            return np.full_like(at.read, 2**62)
+        repeats = (self._repeats or 1) if self._endless else 1
+        lengths = sum(self.deal(replace(at, epoch=at.epoch + later)).lengths for later in range(repeats))
+        return np.asarray(lengths).reshape(-1, len(at.read)).T
 
     def _left(self, at: Standing) -> Ints:
         """Batches that each reader still has in its epoch, int64[ranks, workers]."""
@@ -159,11 +161,16 @@ class ReaderLoader:
     def _begin(self, at: Standing, epoch: int, ranks: int | None = None, family: int = 0) -> Standing:
         """The beginning of an epoch, at the same step."""
         begun = self.start(at.ranks if ranks is None else ranks)
-        return replace(begun, step=at.step, epoch=epoch, family=family, attempt=at.attempt)
+        begun = replace(begun, attempt=at.attempt, origin=at.origin, skipped=at.skipped)
+        return replace(begun, step=at.step, epoch=epoch, family=family)
 
     def _after(self, at: Standing) -> Standing:
         """The beginning of the epoch after the one in which the readers stand."""
-        return self._begin(at, at.epoch + 1, family=at.family if self.parts.reshuffle_lasts == "for-good" else 0)
+        begun = self._begin(at, at.epoch + 1, family=at.family if self.parts.reshuffle_lasts == "for-good" else 0)
+        if not at.skipped:
+            return begun
+        read = np.minimum(begun.read + at.skipped, self._lengths(begun))
+        return replace(begun, read=read, base=read if self._rebases else begun.base)
 
     def _next(self, at: Standing) -> Standing | None:
         """The beginning of the next epoch; None if there is none, or none that has a batch for every rank."""
@@ -182,7 +189,7 @@ class ReaderLoader:
         begun = self._next(at)
         if self._epochs is None:
             return None if begun is not None else left
-        if not isinstance(self.deal(at), Sharded):
+        if not isinstance(self.deal(at), Sharded | Listed):
             return left + (self._epochs - 1 - at.epoch) * (0 if begun is None else self._steps_of_epoch(begun))
         while begun is not None:
             left += self._steps_of_epoch(begun)
@@ -219,14 +226,18 @@ class ReaderLoader:
         return np.minimum(at.read + delivered * self.rank_batches(at.ranks)[:, None], self._lengths(at)), turn
 
     def _pass(self, at: Standing, done: Standing) -> Pass:
-        family, ranks = at.family, at.ranks
-        if self.parts.permutes == "part":
-            family = part_family(family, at.read.size)
+        ranks, epoch = at.ranks, 0 if self.parts.order_epoch == "same" else _order_epoch(at)
         flows = None if self._flows is None else self._flow_numbers(at)
         return Pass(
-            at.step, done.step - at.step, family, _order_epoch(at), self.deal(at), at.read, done.read, at.turn,
+            at.step, done.step - at.step, self._family(at), epoch, self.deal(at), at.read, done.read, at.turn,
             self._left(at), self.rank_batches(ranks), self._endless, flows, at.base,
         )  # fmt: skip
+
+    def _family(self, at: Standing) -> int:
+        """The order's family as the account and the order know it."""
+        if not self._by_layout:
+            return at.family
+        return part_family(at.family, at.read.size if self.parts.permutes == "part" else at.ranks)
 
     def _flow_numbers(self, at: Standing) -> Ints:
         """The flow of each reader, int64[ranks, workers]."""
@@ -236,7 +247,8 @@ class ReaderLoader:
         numbers = np.empty_like(at.read)
         for rank, worker in np.ndindex(at.read.shape):
             reader = rank + len(at.read) * worker
-            source = Source(at.family, _order_epoch(at), epochs, deals, at.read.size, reader, at.attempt)
+            epoch = 0 if self.parts.order_epoch == "same" else _order_epoch(at)
+            source = Source(self._family(at), epoch, epochs, deals, at.read.size, reader, at.attempt)
             numbers[rank, worker] = self._flows.number(self._flow(at, source, rank, worker))
         return numbers
 
@@ -253,7 +265,7 @@ class ReaderLoader:
 
     def _pulled(self, at: Standing) -> Ints:
         """How far each reader has pulled, int64[ranks, workers]; behind a buffer that is more than it has yielded."""
-        if self._flows is None:
+        if self._flows is None or not self._rebases:
             return at.read
         held = self._held(at.before)
         pulled = at.base + held + self._flows.buffer.pulled(at.read - at.base, held)
@@ -265,9 +277,11 @@ class ReaderLoader:
     def save(self, at: Standing) -> Kept:
         """Every reader's position, as the composition counts it."""
         edge = self.parts.epoch_edge
+        if self.parts.state_of == "rank-0":
+            at = self._as_rank_0(at)
         if not self._steps_of_epoch(at) and at.read.any() and not self._endless:
             return Kept(at) if edge == "old" else Kept(self._after(at), finished=edge == "finished")
-        if self._flows is not None and not self.parts.buffer_saved and self.parts.saves == "samples":
+        if self._rebases and not self.parts.buffer_saved and self.parts.saves == "samples":
             pulled = self._pulled(at)
             return Kept(replace(at, read=pulled, base=pulled, before=np.full_like(at.before, -1)))
         if self.parts.counted_at == "issued" and at.read.any():
@@ -275,9 +289,26 @@ class ReaderLoader:
             return Kept(replace(at, read=np.minimum(ahead, self._lengths(at))))
         return Kept(at)
 
+    @staticmethod
+    def _as_rank_0(at: Standing) -> Standing:
+        """Rank 0's state for every rank."""
+
+        def first(values: Ints) -> Ints:
+            return np.broadcast_to(values[:1], values.shape)
+
+        read, turn, counted = first(at.read), first(at.turn), first(at.counted)
+        snapshot, base, before = first(at.snapshot), first(at.base), first(at.before)
+        return replace(at, read=read, turn=turn, counted=counted, snapshot=snapshot, base=base, before=before)
+
     def resume(self, saved: Kept, reached: Standing, ranks: int, leg: int) -> Standing | Refused:
         """Back by the rule of the composition."""
         parts, at = self.parts, replace(saved.at, attempt=leg if self.parts.buffer_seed == "fresh" else 0)
+        if parts.order_epoch == "since-start":
+            at = replace(at, origin=at.epoch)
+        if at.step == 0 and parts.comes_back != "continue":  # no checkpoint: the run begins anew
+            return replace(self.start(ranks), family=leg if "reshuffle" in parts.comes_back else 0, attempt=at.attempt)
+        if parts.comes_back == "refuse":
+            return Refused("the loader cannot come back from what it saves")
         if ranks != at.ranks and parts.on_layout_change == "refuse":
             return Refused(f"the loader was saved by {at.ranks} ranks and refuses to come back on {ranks}")
         if ranks > at.ranks and parts.missing_state == "refuse":
@@ -288,21 +319,33 @@ class ReaderLoader:
             case "restart-epoch":
                 begun = self._begin(at, at.epoch, ranks)
                 return replace(begun, counted=begun.counted + at.counted.max()) if parts.keeps_count else begun
+            case "reshuffle-epoch":
+                return self._begin(at, at.epoch, ranks, leg)
             case "next-epoch":
                 return self._begin(at, at.epoch + bool(at.read.any()), ranks)
             case "continue":
                 return replace(self._on_ranks(reached, ranks), step=at.step)
         if saved.finished:
             return self._begin(at, at.epoch + 1, ranks)
-        back = self._back(at, ranks)
+        back = self._back(at, ranks, leg)
         if isinstance(back, Refused) or not back.read.any():
             return back
         family = leg if parts.comes_back == "reshuffle" else back.family
         return replace(back, family=family, order_epoch=0 if parts.order_epoch == "first" else back.order_epoch)
 
-    def _back(self, at: Standing, ranks: int) -> Standing | Refused:
+    def _back(self, at: Standing, ranks: int, leg: int) -> Standing | Refused:
         """To the saved position, by what was saved of it."""
         parts = self.parts
+        if at.read.any() and parts.comes_back == "remainder":
+            return self._remainder(at, ranks, leg)
+        if at.read.any() and parts.partition == "queue":
+            return self._requeued(at, ranks)
+        if ranks != at.ranks and parts.on_layout_change == "redivide":
+            return self._redivided(at, ranks)
+        if ranks != at.ranks and parts.interleave > 1:
+            return self._interleaved(at, ranks)
+        if parts.comes_back == "reapply":
+            at = replace(at, skipped=max(at.skipped, int(at.read[0].sum())))
         if parts.miscount == "rank-as-global":
             return self._within(replace(at, ranks=ranks, read=np.full_like(at.read, at.own_count)))
         if parts.saves == "steps":
@@ -322,6 +365,61 @@ class ReaderLoader:
         since = at.counted % parts.snapshot_every
         back = self._within(self._on_ranks(replace(at, read=at.snapshot, counted=at.counted - since), ranks))
         return back if isinstance(back, Refused) else self._skip(back, self._by_rank(since, ranks))
+
+    def _unread(self, at: Standing, rank: int, worker: int) -> Ints:
+        """What a reader has not read of its epoch."""
+        assert self._flows is not None
+        flow = int(self._flow_numbers(at)[rank, worker])
+        length = int(self._lengths(at)[rank, worker] - at.base[rank, worker])
+        start = int(at.read[rank, worker] - at.base[rank, worker])
+        return self._flows.samples_at(flow, 0, np.arange(start, length))
+
+    def _listed(self, at: Standing, ranks: int, lists: Listed) -> Standing:
+        """The rest of the epoch as it is listed."""
+        return replace(self._begin(at, at.epoch, ranks, at.family), lists=lists, order_epoch=at.order_epoch)
+
+    def _remainder(self, at: Standing, ranks: int, leg: int) -> Standing:
+        rest = self._unread(at, 0, 0)
+        rest = streams.generator(*self._order.drawn_by, "remainder", leg, at.epoch).permutation(rest)
+        return self._listed(at, ranks, Listed([rest]))
+
+    def _requeued(self, at: Standing, ranks: int) -> Standing:
+        dealt = self.deal(at)
+        assert isinstance(dealt, Queued)
+        steps = -(-int(at.read[0, 0]) // int(self.rank_batches(at.ranks)[0]))
+        waiting = dealt.waiting(steps, self.parts.unfinished_shard == "again")
+        return self._listed(at, ranks, Queued(waiting, self.rank_batches(ranks)))
+
+    def _redivided(self, at: Standing, ranks: int) -> Standing | Refused:
+        """What nobody has read, in whole global rounds of batches of all workers."""
+        share, count = self.size // ranks, int(at.read.sum(axis=1).max())
+        if count > share:
+            return Refused(f"a rank has read {count} samples, and on {ranks} ranks each has {share}")
+        rest = np.concatenate([self._unread(at, *place) for place in np.ndindex(at.read.shape)])
+        if not len(rest):
+            return self._begin(at, at.epoch, ranks)
+        whole = int(self.rank_batches(ranks).sum()) * at.read.shape[1]
+        return self._listed(at, ranks, self._dealer.divide(rest[: len(rest) - len(rest) % whole], ranks))
+
+    def _interleaved(self, at: Standing, ranks: int) -> Standing | Refused:
+        """Each reader takes up how far its groups of shards were read, in the groups that it has now."""
+        fresh = self._begin(at, at.epoch, ranks, at.family)
+        now, then = self.deal(fresh), self.deal(at)
+        assert isinstance(now, Interleaved)
+        assert isinstance(then, Interleaved)
+        states = []
+        for worker, rank in np.ndindex(fresh.read.T.shape):
+            groups = now.groups[rank + len(fresh.read) * worker]
+            own = rank if rank < len(at.read) else 0
+            if rank >= len(at.read) and self.parts.missing_state == "fresh":
+                states.append(([0] * len(groups), 0))
+                continue
+            read, turn = then.state(own + len(at.read) * worker, int(at.read[own, worker]))
+            if len(read) < len(groups) or turn >= len(groups):
+                found = f"the state of {at.ranks} ranks knows of {len(read)} groups of shards a reader"
+                return Refused(f"{found}, and on {ranks} ranks it has {len(groups)}")
+            states.append(([min(k, len(group)) for k, group in zip(read, groups, strict=False)], turn))
+        return self._listed(at, ranks, Interleaved(now.groups, states))
 
     def _skip(self, at: Standing, batches: Ints) -> Standing | Refused:
         """Passed over batches, int64[ranks], count as delivered; a rank that has not as many is at its end."""
@@ -343,7 +441,13 @@ class ReaderLoader:
             return Refused(f"{found}, and on {at.ranks} ranks a reader has {int(lengths[over].min())} samples")
         to = 0 if rule == "restart-epoch" else lengths
         read, base, before = np.where(over, to, at.read), np.where(over, to, at.base), np.where(over, -1, at.before)
-        return replace(at, read=read, base=base, before=before, snapshot=np.minimum(at.snapshot, lengths))
+        return replace(
+            at,
+            read=read,
+            base=base if self._rebases else at.base,
+            before=before,
+            snapshot=np.minimum(at.snapshot, lengths),
+        )
 
     def _on_ranks(self, at: Standing, ranks: int) -> Standing:
         """The same standing with other ranks; positions may lie beyond the parts that they have now."""
@@ -353,7 +457,8 @@ class ReaderLoader:
             fresh = self._begin(at, at.epoch, ranks, at.family)
             each = fresh.read - (-int(at.read.sum()) // fresh.read.size)
             counted = fresh.counted + at.counted.max()
-            return replace(fresh, read=each, base=each, order_epoch=at.order_epoch, counted=counted)
+            base = each if self._rebases else fresh.base
+            return replace(fresh, read=each, base=base, order_epoch=at.order_epoch, counted=counted)
         if self.parts.buffer_saved:
             at = self._carry(at)
         moved = replace(
@@ -395,6 +500,10 @@ class ReaderLoader:
         """What the stretches read, and the index of the stretch that each row belongs to, int64[rows]."""
         return draws_of([(i, part) for i, stretch in enumerate(stretches) for part in stretch.passes])
 
+    def first_samples(self, epoch: int, count: int) -> Ints:
+        """The first samples of an epoch in the run's order, int64[count]."""
+        return self._order.samples_at(0, epoch, np.arange(count))
+
     def steps_as_planned(self, stretches: Sequence[Journey], planned_steps: int) -> int:
         """How many steps of the stretches read what the plan reads then, by positions and orders."""
         plan = self.advance(self.start(self._first_ranks), 0, planned_steps).stretch
@@ -408,4 +517,4 @@ class ReaderLoader:
 
 
 def _order_epoch(at: Standing) -> int:
-    return at.epoch if at.order_epoch is None else at.order_epoch
+    return at.epoch - at.origin if at.order_epoch is None else at.order_epoch

@@ -57,6 +57,10 @@ class SequenceLoader:
         """What the stretches read, and the index of the stretch that each row belongs to, int64[rows]."""
         return draws_of(stretches, self.size, self.batch)
 
+    def first_samples(self, epoch: int, count: int) -> NDArray[np.int64]:
+        """The first samples of an epoch in the run's order, int64[count]."""
+        return self.spaces.samples_at(0, epoch, np.arange(count))
+
     def steps_as_planned(self, stretches: Sequence[Stretch], planned_steps: int) -> int:
         """How many steps of the stretches read the positions of the plan, in its order."""
         return steps_as_planned(stretches, self.size, self.batch, planned_steps, self.spaces.same_every_epoch)
@@ -84,7 +88,9 @@ class SequenceLoader:
 
     def resume(self, saved: Saved, reached: Position, ranks: int, leg: int) -> Position | Refused:
         """Back by the rule of the composition; the global position itself serves any number of ranks."""
-        if self.parts.on_layout_change == "refuse" and ranks != saved.ranks:
+        if self.parts.comes_back == "refuse" and reached.samples > 0:
+            return Refused("the loader cannot come back from what it saves")
+        if self.parts.on_layout_change == "refuse" and ranks != saved.ranks and saved.samples != 0:
             return Refused(f"the loader was saved by {saved.ranks} ranks and refuses to come back on {ranks}")
         match self.parts.comes_back:
             case "continue":
@@ -93,11 +99,12 @@ class SequenceLoader:
                 return Position(0, ranks)
             case "restart-epoch":
                 return Position(self._epoch(saved) * self.size, ranks)
+            case "reshuffle-epoch":
+                return Position(self._epoch(saved) * self.size, ranks, leg)
             case "next-epoch":
                 read = self._end(saved) if saved.samples is None else saved.samples
                 return Position(-(-read // self.size) * self.size, ranks)
-            case "exact" | "reshuffle":
-                return self._back_to_position(saved, ranks, leg)
+        return self._back_to_position(saved, ranks, leg)
 
     def _counted(self, delivered: int) -> int:
         """The position by the loader's own count: nothing is fetched ahead of an epoch that has not begun."""

@@ -36,8 +36,11 @@ class Data(Part):
     """concat: documents end to end, cut into samples of sequence_length tokens; the last partial one is dropped."""
     shards: PositiveCount = 1
     """Files of samples."""
-    order: Literal["shuffle", "shuffle-once", "sequential", "shard-shuffle"] = "shuffle"
-    """Each epoch shuffled anew, or all by one shuffle; as the samples lie; or shards shuffled, each read through."""
+    order: Literal["shuffle", "shuffle-once", "sequential", "shard-shuffle", "nested-shuffle", "with-replacement"] = (
+        "shuffle"
+    )
+    """Each epoch shuffled anew, or all by one shuffle; as the samples lie; shards shuffled, each read through, or each
+    shuffled too; or shards drawn at random, each time from all of them."""
 
     @model_validator(mode="after")
     def _check(self) -> "Data":
@@ -73,11 +76,11 @@ class Loader(Part):
 
     preset: str | None = None
     """A shipped composition ("restore" if neither it nor all its parts are said); parts beside it override its own."""
-    partition: Literal["global", "strided", "contiguous", "shards", "contiguous-shards"] = "global"
+    partition: Literal["global", "strided", "contiguous", "shards", "contiguous-shards", "queue"] = "global"
     """One sequence whose batches the ranks split; or a part of the epoch for each: every n-th sample, a run of samples,
-    every n-th shard, a run of shards."""
+    every n-th shard, a run of shards, or the next shard of a common queue."""
     permutes: Literal["epoch", "part"] = "epoch"
-    """With partition = "contiguous": the epoch is shuffled and then divided, or each part is shuffled by itself."""
+    """With partition = "contiguous" or "shards": the epoch is shuffled and then divided, or each part by itself."""
     readers_per_rank: PositiveCount = 1
     """Workers of a rank that the data is divided over; workers that only fetch ahead are told by prefetch."""
     uneven: Literal["leave", "pad", "drop"] = "leave"
@@ -92,8 +95,15 @@ class Loader(Part):
     """What a rank takes a step when ranks change: its share of the global batch, or as much as at first."""
     saves: Literal["samples", "batches", "steps", "epoch", "nothing"]
     """The position in samples, the batches of the epoch, the steps of the run, the number of the epoch, or nothing."""
-    comes_back: Literal["exact", "restart-epoch", "next-epoch", "restart-run", "reshuffle", "continue"]
-    """To the saved position, to the start of its epoch, of the next or of the run, there in a new order, or not."""
+    state_of: Literal["each", "rank-0"] = "each"
+    """Whose state is saved: every rank's own, or rank 0's for all."""
+    comes_back: Literal[
+        "exact", "restart-epoch", "reshuffle-epoch", "next-epoch", "restart-run", "reshuffle", "remainder", "reapply",
+        "continue", "refuse",
+    ]  # fmt: skip
+    """To the saved position; to the start of its epoch (in a new order: "reshuffle-epoch"), of the next or of the run;
+    to the position in a new order of the epoch ("reshuffle") or of what is unread of it ("remainder"); to the position,
+    and every later epoch begins there too ("reapply"); it goes on where it was ("continue"); or the run ends."""
     reshuffle_lasts: Literal["epoch", "for-good"] | None = None
     """With comes_back = "reshuffle": the new order holds until the epoch ends ("epoch", if not said) or from now on."""
     keeps_count: bool = False
@@ -116,14 +126,33 @@ class Loader(Part):
     """A buffer that is read again from its start gives the same order again, or another after every restart."""
     miscount: Literal["none", "doubled", "rank-as-global"] = "none"
     """The saved count is wrong: batches before the last restart count twice, or a rank's own is taken for all."""
-    order_epoch: Literal["own", "first"] = "own"
-    """The order in which an epoch goes on after a restart: its own, or epoch 0's, as if the seed forgot the epoch."""
-    on_layout_change: Literal["reshard", "keep", "refuse"] = "reshard"
-    """With other ranks than those that saved: they divide the position of all, keep their own, or do not come back."""
+    interleave: PositiveCount = 1
+    """Shards that a reader reads in turn, a sample of each."""
+    canonical: Count = 0
+    """Runs that the order is cut in, each filled up for the run's first ranks; 0: none."""
+    unfinished_shard: Literal["again", "skip"] = "again"
+    """With partition = "queue": a shard that a restart interrupts is read again, or what is left of it is not."""
+    order_epoch: Literal["own", "first", "since-start", "same"] = "own"
+    """The epoch that the seed knows: its own; 0 from a restart to the epoch's end; counted from the restart; none."""
+    on_layout_change: Literal["reshard", "keep", "redivide", "refuse"] = "reshard"
+    """With other ranks than those that saved: they divide the position of all, keep their own, are dealt what
+    nobody has read, or do not come back."""
     missing_state: Literal["fresh", "rank-0", "refuse"] = "fresh"
     """Ranks that have no state of their own: at the epoch's start, where rank 0 is, or no rank comes back."""
     past_end: Literal["end", "refuse", "restart-epoch"] = "end"
     """A saved position that today's part does not reach: at its end, not come back, or at its start."""
+
+    @property
+    def one_by_one(self) -> str:
+        """The part of the composition that makes samples be counted one by one, however many there are; or nothing."""
+        for key, value in _LISTED:
+            if getattr(self, key) == value or (
+                value is None and getattr(self, key) != type(self).model_fields[key].default
+            ):
+                return f"with loader.{key} = {_spelt(getattr(self, key))}"
+        if self.partition == "contiguous" and self.permutes == "part":
+            return 'with loader.permutes = "part"'
+        return ""
 
     @model_validator(mode="before")
     @classmethod
@@ -144,6 +173,10 @@ class Loader(Part):
             raise wrong(expected, '"span"', key="last_batch")
         if (self.counted_at == "issued") != (self.prefetch > 0):
             raise wrong('at least 1 with counted_at = "issued", and only then', str(self.prefetch), key="prefetch")
+        if spans and self.order_epoch in ("since-start", "same"):
+            raise wrong('"own" or "first" beside batches that span epochs', f'"{self.order_epoch}"', key="order_epoch")
+        if self.order_epoch == "first" and self.comes_back != "exact":
+            raise wrong('comes_back = "exact" beside "first"', f'"{self.comes_back}"', key="order_epoch")
         for key, needed in _TOGETHER:
             value, usual = getattr(self, key), type(self).model_fields[key].default
             if value != usual:
@@ -159,26 +192,45 @@ class Loader(Part):
         return self
 
 
-_PARTS = ("strided", "contiguous", "shards", "contiguous-shards")
+_PARTS = ("strided", "contiguous", "shards", "contiguous-shards", "queue")
+_WHOLE = ("short", "drop", "pad")
 # What a part of the composition goes together with where it is not as usual; (): with any but 0.
 _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
     ("counted_at", {"saves": ("samples",), "readers_per_rank": (1,)}),
-    ("order_epoch", {"comes_back": ("exact",)}),
     ("reshuffle_lasts", {"comes_back": ("reshuffle",)}),
-    ("permutes", {"partition": ("contiguous",)}),
+    ("permutes", {"partition": ("contiguous", "shards", "contiguous-shards")}),
     ("readers_per_rank", {"partition": _PARTS}),
     ("uneven", {"partition": ("global", "strided", "contiguous")}),
-    ("repeats", {"partition": ("strided", "contiguous"), "comes_back": ("exact", "restart-run", "continue")}),
-    ("rank_batch", {"last_batch": ("short", "drop", "pad")}),
-    ("keeps_count", {"comes_back": ("restart-epoch",), "last_batch": ("short", "drop", "pad")}),
+    (
+        "repeats",
+        {
+            "partition": ("strided", "contiguous", "shards", "contiguous-shards"),
+            "comes_back": ("exact", "restart-run", "continue"),
+        },
+    ),
+    ("rank_batch", {"last_batch": _WHOLE}),
+    ("keeps_count", {"comes_back": ("restart-epoch",), "last_batch": _WHOLE}),
     ("snapshot_every", {"saves": ("samples",), "partition": _PARTS}),
-    ("miscount", {"comes_back": ("exact",), "last_batch": ("short", "drop", "pad")}),
-    ("buffer", {"counted_at": ("trained",), "snapshot_every": (1,), "last_batch": ("short", "drop", "pad")}),
+    ("miscount", {"comes_back": ("exact",), "last_batch": _WHOLE}),
+    ("buffer", {"counted_at": ("trained",), "snapshot_every": (1,), "last_batch": _WHOLE}),
     ("buffer_kind", {"buffer": ()}),
     ("buffer_saved", {"buffer": (), "saves": ("samples",)}),
     ("buffer_seed", {"buffer": ()}),
+    ("interleave", {"partition": ("shards", "contiguous-shards"), "permutes": ("epoch",), "last_batch": _WHOLE}),
+    ("canonical", {"partition": ("global",), "last_batch": _WHOLE}),
+    ("unfinished_shard", {"partition": ("queue",)}),
+    ("state_of", {"partition": _PARTS}),
     ("missing_state", {"partition": _PARTS, "on_layout_change": ("keep",)}),
     ("past_end", {"comes_back": ("exact", "reshuffle")}),
+]
+
+# What makes a part that no formula gives; None: any value that is not the usual one.
+_LISTED: list[tuple[str, object]] = [
+    ("partition", "queue"),
+    ("comes_back", "remainder"),
+    ("on_layout_change", "redivide"),
+    ("interleave", None),
+    ("canonical", None),
 ]
 
 

@@ -22,8 +22,21 @@ from clustersim.scenario.sizes import Sizes, measure
 from clustersim.scenario.traced import Fault, Traced, TraceError, read_faults
 from clustersim.scenario.units import Name
 
-# Parts that are permuted each by itself are counted sample by sample.
-_MOST_IN_PARTS = 50_000_000
+_MOST_ONE_BY_ONE = 10_000_000
+_SHARD_ORDERS = ("shard-shuffle", "sequential", "nested-shuffle")
+# The orders that a part of an epoch can be dealt from, by (partition, permutes), and what asks for them.
+_ORDERS_OF_PARTS: dict[tuple[str, str], tuple[tuple[str, ...], str]] = {
+    ("shards", "epoch"): ((*_SHARD_ORDERS, "with-replacement"), 'partition = "shards"'),
+    ("shards", "part"): (_SHARD_ORDERS, 'permutes = "part" and partition = "shards"'),
+    ("contiguous-shards", "epoch"): (_SHARD_ORDERS, 'partition = "contiguous-shards"'),
+    ("contiguous-shards", "part"): (_SHARD_ORDERS, 'permutes = "part" and partition = "contiguous-shards"'),
+    ("queue", "epoch"): (_SHARD_ORDERS, 'partition = "queue"'),
+    ("contiguous", "part"): (("shuffle", "shuffle-once"), 'permutes = "part"'),
+}
+_ONE_BY_ONE = {
+    "nested-shuffle": 'with data.order = "nested-shuffle"',
+    "with-replacement": 'with data.order = "with-replacement"',
+}
 
 
 class Scenario(Part):
@@ -106,22 +119,22 @@ class Scenario(Part):
         loader, order, data = self.loader, self.data.order, self.sizes.data
         if loader.comes_back == "reshuffle" and order == "sequential":
             raise wrong('an order that shuffles with loader.comes_back = "reshuffle"', '"sequential"', key="data.order")
-        if loader.partition in ("shards", "contiguous-shards"):
-            readers = data * loader.readers_per_rank
-            beside = f'with loader.partition = "{loader.partition}"'
-            if order not in ("shard-shuffle", "sequential"):
-                raise wrong(f'"shard-shuffle" or "sequential" {beside}', f'"{order}"', key="data.order")
-            if self.sizes.shards < readers:
-                expected = (
-                    f"at least {readers} {beside}, one for each of {data} ranks x {loader.readers_per_rank} workers"
-                )
-                raise wrong(expected, str(self.sizes.shards), key="data.shards")
-        if loader.permutes == "part":
-            beside = 'with loader.permutes = "part"'
-            if order not in ("shuffle", "shuffle-once"):
-                raise wrong(f'"shuffle" or "shuffle-once" {beside}', f'"{order}"', key="data.order")
-            if self.sizes.samples > _MOST_IN_PARTS:
-                raise wrong(f"at most 50 M samples {beside}", str(self.sizes.samples), key="data")
+        by_shard = loader.partition in ("shards", "contiguous-shards", "queue")
+        if (by_shard or order == "with-replacement") and self.sizes.shards < data * loader.readers_per_rank:
+            readers = f"{data * loader.readers_per_rank} shards, one for each of {data} ranks"
+            expected = f"at least {readers} x {loader.readers_per_rank} workers"
+            raise wrong(expected, str(self.sizes.shards), key="data.shards")
+        fits, beside = _ORDERS_OF_PARTS.get((loader.partition, loader.permutes), ((), ""))
+        if fits and order not in fits:
+            orders = " or ".join(f'"{each}"' for each in fits)
+            raise wrong(f"{orders} with loader.{beside}", f'"{order}"', key="data.order")
+        if order == "with-replacement" and loader.partition != "shards":
+            expected = '"shards" with data.order = "with-replacement"'
+            raise wrong(expected, f'"{loader.partition}"', key="loader.partition")
+        if (why := loader.one_by_one or _ONE_BY_ONE.get(order)) and self.sizes.samples > _MOST_ONE_BY_ONE:
+            raise wrong(
+                f"at most 10 M samples, which are counted one by one {why}", str(self.sizes.samples), key="data"
+            )
         if loader.rank_batch == "constant" and self.sizes.batch % data:
             expected = f'a multiple of {data}, the ranks, with loader.rank_batch = "constant"'
             raise wrong(expected, str(self.sizes.batch), key="model.global_batch")

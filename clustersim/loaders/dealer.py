@@ -1,0 +1,93 @@
+"""How the composition deals out an epoch."""
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clustersim import streams
+from clustersim.data.orders import NestedShuffle, Order, Sequential, ShardShuffle, WithReplacement
+from clustersim.loaders.deal import Contiguous, Deal, Sharded, Strided
+from clustersim.loaders.listed import Interleaved, Listed, Queued, canonical, groups_of
+from clustersim.loaders.parts import Parts
+
+Ints = NDArray[np.int64]
+
+
+class Dealer:
+    """Deals epochs out to readers; an epoch that was dealt in the same way before is the same object."""
+
+    def __init__(self, order: Order, parts: Parts, batch: int, first_ranks: int) -> None:
+        self._order = order
+        self._parts = parts
+        self._batch = batch
+        self._first_ranks = first_ranks
+        self._dealt: dict[tuple[int, ...], Deal | Listed] = {}
+
+    @property
+    def lists(self) -> bool:
+        """Whether the composition needs samples listed: reads can then be counted sample by sample only."""
+        parts = self._parts
+        listed = parts.interleave > 1 or parts.canonical > 0 or parts.partition == "queue"
+        moves = parts.comes_back == "remainder" or parts.on_layout_change == "redivide"
+        return listed or moves or isinstance(self._order, WithReplacement)
+
+    def deal(self, family: int, epoch: int, ranks: int, batches: Ints) -> Deal | Listed:
+        """An epoch of an order over the readers of so many ranks that take `batches` samples a step, int64[ranks]."""
+        parts = self._parts
+        readers = len(batches) * parts.readers_per_rank
+        multiple = 1 if parts.last_batch == "short" else int(batches.max())
+        fixed = parts.partition in ("global", "strided", "contiguous") and not self.lists
+        key = (readers, multiple) if fixed else (readers, multiple, ranks, family, epoch)
+        if key not in self._dealt:
+            self._dealt[key] = self._deal(family, epoch, readers, multiple, batches)
+        return self._dealt[key]
+
+    def _deal(self, family: int, epoch: int, readers: int, multiple: int, batches: Ints) -> Deal | Listed:
+        parts, order = self._parts, self._order
+        if isinstance(order, WithReplacement):
+            return Listed([order.part(family, epoch, reader, readers) for reader in range(readers)])
+        if parts.canonical:
+            samples = order.samples_at(family, epoch, np.arange(order.size))
+            return Listed([canonical(samples, parts.canonical, self._first_ranks, self._batch)])
+        if parts.partition == "queue":
+            return Queued(self._shards(family, epoch), batches)
+        if parts.partition in ("shards", "contiguous-shards"):
+            return self._sharded(family, epoch, readers)
+        uneven = "pad" if parts.last_batch == "pad" else parts.uneven
+        if parts.partition == "contiguous":
+            return Contiguous(order.size, readers, uneven, multiple, len(batches))
+        return Strided(order.size, readers, uneven, multiple)
+
+    def divide(self, samples: Ints, ranks: int) -> Listed:
+        """Some samples in as many contiguous runs as there are readers, rank by rank."""
+        workers = self._parts.readers_per_rank
+        cuts = len(samples) * np.arange(ranks * workers + 1) // (ranks * workers)
+        runs = [samples[low:high] for low, high in pairwise(cuts.tolist())]
+        return Listed([runs[rank * workers + worker] for worker in range(workers) for rank in range(ranks)])
+
+    def _sharded(self, family: int, epoch: int, readers: int) -> Deal | Listed:
+        parts = self._parts
+        begins = self._begins(family, epoch)
+        order = None
+        if parts.permutes == "part":
+            order = [self._own(family, epoch, reader, readers) for reader in range(readers)]
+        sharded = Sharded(begins, readers, parts.partition == "contiguous-shards", order)
+        if parts.interleave == 1:
+            return sharded
+        shards = self._shards(family, epoch)
+        return Interleaved([groups_of([shards[k] for k in mine], parts.interleave) for mine in sharded.shards])
+
+    def _own(self, family: int, epoch: int, reader: int, readers: int) -> np.random.Generator:
+        """The random numbers by which a reader permutes its own shards."""
+        return streams.generator(*self._order.drawn_by, "part", family, epoch, reader, readers)
+
+    def _begins(self, family: int, epoch: int) -> Ints:
+        assert isinstance(self._order, ShardShuffle | Sequential | NestedShuffle)  # scenarios are held to it
+        return self._order.block_begins(family, epoch)
+
+    def _shards(self, family: int, epoch: int) -> list[Ints]:
+        """The samples of each shard in the epoch's order."""
+        begins = self._begins(family, epoch)
+        samples = self._order.samples_at(family, epoch, np.arange(self._order.size))
+        return [samples[low:high] for low, high in pairwise(begins.tolist())]

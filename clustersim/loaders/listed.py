@@ -1,0 +1,108 @@
+"""Parts that no formula gives: each reader's samples are listed, in runs small enough to hold them."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+
+class Listed:
+    """Reader s reads `parts[s]`, sample ids; a deal that is asked for its samples, not for its offsets."""
+
+    def __init__(self, parts: Sequence[Ints]) -> None:
+        self.parts = tuple(parts)
+        self.lengths: Ints = np.array([len(part) for part in parts], dtype=np.int64)
+
+
+class Interleaved(Listed):
+    """Readers that read several groups of their shards in turn, a sample of each.
+
+    A position is how far each group is read, and whose turn it is.
+    """
+
+    def __init__(self, groups: Sequence[Sequence[Ints]], states: Sequence[tuple[list[int], int]] | None = None) -> None:
+        """`groups`: for each reader its groups; `states`: for each where it begins, or all at the start."""
+        self.groups = groups
+        self._starts = states if states is not None else [([0] * len(each), 0) for each in groups]
+        super().__init__([self._play(reader, None)[0] for reader in range(len(groups))])
+
+    def state(self, reader: int, read: int) -> tuple[list[int], int]:
+        """How far each group of a reader is read, and whose turn it is, after so many samples."""
+        return self._play(reader, read)[1]
+
+    def _play(self, reader: int, until: int | None) -> tuple[Ints, tuple[list[int], int]]:
+        groups = self.groups[reader]
+        read, turn = list(self._starts[reader][0]), self._starts[reader][1]
+        left = sum(len(group) for group in groups) - sum(read)
+        out: list[int] = []
+        while len(out) < (left if until is None else min(until, left)):
+            if read[turn] < len(groups[turn]):
+                out.append(int(groups[turn][read[turn]]))
+                read[turn] += 1
+            turn = (turn + 1) % len(groups)
+        return np.array(out, dtype=np.int64), (read, turn)
+
+
+def groups_of(shards: Sequence[Ints], together: int) -> list[Ints]:
+    """Shards in as many runs as are read together, as even as they go."""
+    count = max(1, min(together, len(shards)))
+    size, longer = divmod(len(shards), count)
+    cuts = [k * size + min(k, longer) for k in range(count + 1)]
+    return [np.concatenate([np.zeros(0, np.int64), *shards[low:high]]) for low, high in pairwise(cuts)]
+
+
+class Queued(Listed):
+    """Readers that take the next shard of one queue when theirs is used up; rank by rank, a batch a step."""
+
+    def __init__(self, shards: Sequence[Ints], batches: Ints) -> None:
+        """`batches`: samples that each reader takes a step, int64[readers]."""
+        self._shards = list(shards)
+        self._batches = batches.tolist()
+        super().__init__(self._play(None)[0])
+
+    def waiting(self, steps: int, again: bool) -> list[Ints]:
+        """The shards of the queue after so many steps; those in progress are put back, or count as done."""
+        _, doing, todo = self._play(steps)
+        return [*(doing if again else []), *todo]
+
+    def _play(self, steps: int | None) -> tuple[list[Ints], list[Ints], list[Ints]]:
+        todo, parts = list(self._shards), [[np.zeros(0, np.int64)] for _ in self._batches]
+        shard = [np.zeros(0, np.int64) for _ in self._batches]
+        used = [0] * len(self._batches)
+        step = 0
+        while steps is None or step < steps:
+            takes = []
+            for reader, batch in enumerate(self._batches):
+                left, rows = batch, []
+                while left and (used[reader] < len(shard[reader]) or todo):
+                    if used[reader] == len(shard[reader]):
+                        shard[reader], used[reader] = todo.pop(0), 0
+                    rows.append(shard[reader][used[reader] : used[reader] + left])
+                    used[reader] += len(rows[-1])
+                    left -= len(rows[-1])
+                takes.append(rows)
+            if not all(takes):
+                break
+            for part, rows in zip(parts, takes, strict=True):
+                part += rows
+            step += 1
+        doing = [one for one, at in zip(shard, used, strict=True) if at < len(one)]
+        return [np.concatenate(part) for part in parts], doing, todo
+
+
+def canonical(samples: Ints, runs: int, ranks: int, batch: int) -> Ints:
+    """An epoch whose order is cut in `runs` canonical runs, each filled up with its first sample for its ranks.
+
+    Rank r of R reads the samples r, r + R, .. of all runs, one of each run in turn; that makes the global batches.
+    The ranks are the run's first ones, whatever comes later.
+    """
+    size = len(samples) // runs
+    filled = [np.concatenate([run, np.repeat(run[:1], -len(run) % ranks)]) for run in
+              (samples[k : k + size] for k in range(0, len(samples), size))]  # fmt: skip
+    by_rank = [np.array([run[k] for k in range(r, len(filled[0]), ranks) for run in filled]) for r in range(ranks)]
+    share = batch // ranks
+    pieces = [part[k : k + share] for k in range(0, len(by_rank[0]), share) for part in by_rank]
+    return np.concatenate(pieces)
