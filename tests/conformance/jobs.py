@@ -3,7 +3,7 @@
 from conformance.play import Corpus, History, Job
 
 EVEN = Corpus(samples=960, shards=24, batch=24, epochs=2)
-# The last shard is cut short, and few numbers of ranks divide the samples; or few divide the shards.
+# No number of ranks divides the samples and the shards; or few divide the shards.
 PRIME = Corpus(samples=997, shards=25, batch=24, epochs=2)
 ODD_SHARDS = Corpus(samples=1000, shards=25, batch=24, epochs=2)
 
@@ -30,14 +30,19 @@ UNEVEN_JOBS = tuple(Job(corpus, history) for corpus in (PRIME, ODD_SHARDS) for h
 ALL = EVEN_JOBS + UNEVEN_JOBS
 
 
-def same_ranks(jobs: tuple[Job, ...]) -> tuple[Job, ...]:
-    """The jobs whose ranks never change."""
-    return tuple(job for job in jobs if len(set(job.history.ranks)) == 1)
-
-
 def begun_whole(jobs: tuple[Job, ...]) -> tuple[Job, ...]:
     """The jobs that begin with all their ranks: one that grows begins, in clustersim, with a crash."""
     return tuple(job for job in jobs if job.history.ranks[0] == max(job.history.ranks))
+
+
+def never_growing(jobs: tuple[Job, ...]) -> tuple[Job, ...]:
+    """The jobs in which no rank is added."""
+    return tuple(job for job in jobs if list(job.history.ranks) == sorted(job.history.ranks, reverse=True))
+
+
+def at_edge(jobs: tuple[Job, ...], *, whether: bool = True) -> tuple[Job, ...]:
+    """The jobs that come back from an epoch's last step, or the others."""
+    return tuple(job for job in jobs if (job.history.name == "epoch's edge") == whether)
 
 
 def some(jobs: tuple[Job, ...]) -> tuple[Job, ...]:

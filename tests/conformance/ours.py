@@ -4,14 +4,16 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from random import Random
 from typing import Any
 
-from conformance.play import LOST_STEPS, Corpus, Ends, Job, Opens, Played, Usage, play
+from conformance.play import LOST_STEPS, Corpus, Ends, Job, Played, Usage
+from literal import Attempt, Lineage, Parts, run
+from literal import Corpus as LiteralCorpus
 
 import clustersim as cs
 
-RUNS = 50
+RUNS = 30
 """Runs, each with orders of its own, that tell whether a figure is drawn, and its law."""
 
 
@@ -44,6 +46,7 @@ class Law:
     """What the runs of a model saw; they differ where the damage is drawn."""
 
     runs: Sequence[Views]
+    figures: tuple[str, ...] = ("net", "extra", "missing", "as_planned")  # what is compared
 
     def of(self, figure: str) -> tuple[float, float]:
         """The mean and the standard deviation of a figure."""
@@ -53,7 +56,7 @@ class Law:
 
     def misses(self, theirs: Views) -> str:
         """What of theirs is not as the runs say, in a line; empty if all is."""
-        for figure in ("net", "extra", "missing", "as_planned"):
+        for figure in self.figures:
             found, (mean, deviation) = getattr(theirs, figure), self.of(figure)
             if abs(found - mean) > 4 * deviation:
                 expected = f"{mean:.0f} ± {deviation:.0f}" if deviation else f"{mean:.0f}"
@@ -65,10 +68,10 @@ class Law:
     def __str__(self) -> str:
         figures = [(round(mean), round(deviation)) for mean, deviation in map(self.of, ("extra", "missing"))]
         shown = "/".join(f"{mean}±{deviation}" if deviation else f"{mean}" for mean, deviation in figures)
-        return f"{shown} ({self.of('as_planned')[0]:.0f})"
+        return f"{shown} ({self.of('as_planned')[0]:.0f})" if "as_planned" in self.figures else shown
 
 
-Model = Callable[[Usage, Job, Path], Mapping[Ends, Law | Refusal]]
+Model = Callable[[Usage, Job], Mapping[Ends, Law | Refusal]]
 
 
 def views(counts: Mapping[int, int], corpus: Corpus, as_planned: int) -> Views:
@@ -79,35 +82,73 @@ def views(counts: Mapping[int, int], corpus: Corpus, as_planned: int) -> Views:
     return Views(dict(sorted(Counter(times).items())), extra, missing, as_planned)
 
 
+def of_batches(batches: Sequence[Sequence[int]], plan: Sequence[Sequence[int]], corpus: Corpus) -> Views:
+    """What a model saw whose lineage has these batches, beside those of the same job without a crash."""
+    pairs = zip(batches, plan, strict=False)
+    as_planned = sum(Counter(batch) == Counter(planned) for batch, planned in pairs)
+    return views(Counter(sample for batch in batches for sample in batch), corpus, as_planned)
+
+
 def of_played(played: Played, plan: Played, corpus: Corpus, ends: Ends) -> Views | Refusal:
-    """What a job's final model saw; `plan` is the same job without a crash."""
+    """What the final model of a library's job saw; `plan` is the same job without a crash."""
     if played.refused:
         return Refusal()
     steps = played.epochs_end if ends == "epochs" else corpus.steps
-    pairs = zip(played.batches[:steps], plan.batches, strict=False)
-    return views(played.seen(steps), corpus, sum(Counter(batch) == Counter(planned) for batch, planned in pairs))
+    return of_batches(played.batches[:steps], plan.batches, corpus)
 
 
-def literal(opens: Opens) -> Model:
-    """A loader of a few plain lines, played like the library, in orders of its own."""
+class OneGenerator(LiteralCorpus):
+    """All readers shuffle their buffers by the same random numbers."""
 
-    def model(usage: Usage, job: Job, folder: Path) -> Mapping[Ends, Law | Refusal]:
-        runs: dict[Ends, list[Views | Refusal]] = {ends: [] for ends in usage.ends}
-        for seed in range(RUNS):
-            ours = Job(replace(job.corpus, seed=1000 + seed), job.history)
-            played, plan = play(usage, opens, ours, folder), play(usage, opens, ours.plan, folder)
-            for ends in usage.ends:
-                runs[ends].append(of_played(played, plan, ours.corpus, ends))
-        return {ends: _law(says) for ends, says in runs.items()}
+    def random(self, *about: Any) -> Random:
+        return super().random("buffer", *about[3:]) if about[0] == "buffer" else super().random(*about)
+
+
+def literal(order: str = "shuffle", corpus: type[LiteralCorpus] = LiteralCorpus, **parts: Any) -> Model:
+    """A composition as a literal loader, where no preset of it exists."""
+
+    def model(usage: Usage, job: Job) -> Mapping[Ends, Law | Refusal]:
+        size = job.corpus.samples, job.corpus.shards, order
+        runs = [_lineages(Parts(**parts), corpus(*size, seed), job) for seed in range(RUNS)]
+        return {
+            ends: _law([_of_lineage(lineage, plan, job.corpus, ends) for lineage, plan in runs]) for ends in usage.ends
+        }
 
     return model
+
+
+def _lineages(parts: Parts, reads: LiteralCorpus, job: Job) -> tuple[Lineage, Lineage]:
+    """A literal job, and the same without a crash."""
+    corpus, starts = job.corpus, (0, *job.history.checkpoints)
+    stops = [checkpoint + LOST_STEPS for checkpoint in job.history.checkpoints]
+    lives = [
+        Attempt(ranks, start, stop)
+        for ranks, start, stop in zip(job.history.ranks, starts, [*stops, None], strict=True)
+    ]
+    played, plan = (
+        run(parts, reads, attempts, corpus.batch, corpus.epochs, corpus.steps)
+        for attempts in (lives, [Attempt(job.history.ranks[0])])
+    )
+    return played, plan
+
+
+def _of_lineage(lineage: Lineage, plan: Lineage, corpus: Corpus, ends: Ends) -> Views | Refusal:
+    if lineage.refused:
+        return Refusal()
+    batches, planned = (
+        [[sample for epoch, sample in rows if ends == "steps" or epoch < corpus.epochs] for rows in line.steps]
+        for line in (lineage, plan)
+    )
+    if ends == "steps":
+        batches = batches[: corpus.steps]
+    return of_batches([batch for batch in batches if batch], planned, corpus)
 
 
 def preset(name: str, *, order: str = "shuffle", **parts: str) -> Model:
     """A preset, simulated; parts beside it override its own."""
     loader = {"preset": name, **parts}
 
-    def model(usage: Usage, job: Job, folder: Path) -> Mapping[Ends, Law | Refusal]:
+    def model(usage: Usage, job: Job) -> Mapping[Ends, Law | Refusal]:
         return {
             ends: _law([_simulated(_scenario(loader, order, job, ends), seed) for seed in range(RUNS)])
             for ends in usage.ends
@@ -116,19 +157,31 @@ def preset(name: str, *, order: str = "shuffle", **parts: str) -> Model:
     return model
 
 
+def counts(model: Model) -> Model:
+    """The same, silent on the steps: for a library whose order, after it comes back, is its own."""
+
+    def silent(usage: Usage, job: Job) -> Mapping[Ends, Law | Refusal]:
+        says = model(usage, job)
+        return {
+            ends: replace(law, figures=law.figures[:3]) if isinstance(law, Law) else law for ends, law in says.items()
+        }
+
+    return silent
+
+
 def _law(runs: Sequence[Views | Refusal]) -> Law | Refusal:
     refusals = [run for run in runs if isinstance(run, Refusal)]
     return refusals[0] if refusals else Law([run for run in runs if isinstance(run, Views)])
 
 
 def _simulated(scenario: cs.Scenario, seed: int) -> Views | Refusal:
-    run = cs.simulate(scenario, seed=seed)
-    if run.history.outcome == "refused":
+    ours = cs.simulate(scenario, seed=seed)
+    if ours.history.outcome == "refused":
         return Refusal()
-    ledger, seen = run.account_ideal, Counter[int]()
+    ledger, seen = ours.account_ideal, Counter[int]()
     for times, samples in zip(ledger.table.seen.tolist(), ledger.table.samples.tolist(), strict=True):
         seen[times] += samples
-    return Views(dict(sorted(seen.items())), ledger.extra, ledger.missing, run.identical_steps)
+    return Views(dict(sorted(seen.items())), ledger.extra, ledger.missing, ours.identical_steps)
 
 
 def _scenario(loader: dict[str, str], order: str, job: Job, ends: Ends) -> cs.Scenario:

@@ -7,6 +7,7 @@ batches the final model forgets; the restart builds new ones from what the check
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -16,7 +17,7 @@ LOST_STEPS = 3
 
 @dataclass(frozen=True)
 class Corpus:
-    """`samples` in `shards` (all but the last equal), read `epochs` times in global batches of `batch`."""
+    """`samples` in `shards`, as even as they go, read `epochs` times in global batches of `batch`."""
 
     samples: int
     shards: int
@@ -25,12 +26,11 @@ class Corpus:
     seed: int = 7
 
     @property
-    def shard_size(self) -> int:
-        return -(-self.samples // self.shards)
-
-    def shard(self, index: int) -> range:
-        """The samples of a shard."""
-        return range(index * self.shard_size, min(self.samples, (index + 1) * self.shard_size))
+    def shard_samples(self) -> list[range]:
+        """The samples of each shard; the first ones are longer where the samples do not divide."""
+        size, longer = divmod(self.samples, self.shards)
+        starts = [index * size + min(index, longer) for index in range(self.shards + 1)]
+        return [range(start, stop) for start, stop in pairwise(starts)]
 
     @property
     def steps(self) -> int:
