@@ -1,0 +1,92 @@
+"""Sensitivity: indices of a function whose indices are known, and a study from end to end."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import clustersim as cs
+from analysis import sensitivity
+
+RANGES = {"x": (0.0, 1.0), "y": (0.0, 1.0), "z": (0.0, 1.0)}
+
+
+def study(directory, design, answer):
+    """A stored study of three keys whose figure is a function of the places of its points."""
+    directory.mkdir()
+    (directory / "study.json").write_text(json.dumps({"design": design.as_json()}))
+    values = [answer(*place) for place in design.places]
+    frame = pd.DataFrame({"point": range(len(values)), "replication": 0, "ettr": values, "outcome": "done"})
+    frame.to_parquet(directory / "table.parquet")
+    return directory
+
+
+def ishigami(x, y, z):
+    x, y, z = (np.pi * (2 * each - 1) for each in (x, y, z))
+    return np.sin(x) + 7 * np.sin(y) ** 2 + 0.1 * z**4 * np.sin(x)
+
+
+def test_indices_of_the_ishigami_function_are_the_known_ones(tmp_path):
+    found = sensitivity.indices(
+        sensitivity.load(study(tmp_path / "s", cs.saltelli(RANGES, 4096, seed=1), ishigami), "ettr")
+    ).set_index("key")
+    # In closed form (Ishigami and Homma 1990, a = 7, b = 0.1).
+    variance = 1 / 2 + 49 / 8 + 0.1 * np.pi**4 / 5 + 0.01 * np.pi**8 / 18
+    first = {"x": (1 + 0.1 * np.pi**4 / 5) ** 2 / 2 / variance, "y": 49 / 8 / variance, "z": 0.0}
+    both = 0.01 * np.pi**8 * 8 / 225 / variance
+    total = {"x": first["x"] + both, "y": first["y"], "z": both}
+    for name, known in (("first", first), ("total", total)):
+        for key, value in known.items():
+            row = found.loc[key]
+            half = (row[f"{name}_ci95_high"] - row[f"{name}_ci95_low"]) / 2
+            assert abs(row[name] - value) <= 1.5 * half < 0.12
+    assert list(found.index) == ["x", "y", "z"]
+
+
+def test_a_tornado_has_the_swings_of_a_plane(tmp_path):
+    where = study(tmp_path / "s", cs.latin_hypercube(RANGES, 2000, seed=2), lambda x, y, z: 1 + x - 3 * y)
+    rows = sensitivity.tornado(sensitivity.load(where, "ettr"))
+    assert rows["key"].tolist() == ["y", "x", "z"]
+    # From the middle of the lowest fifth to that of the highest: 0.8 of the range; the other keys' chance is left.
+    error = np.sqrt(2 * (1 / 12 + 9 / 12) / 400)
+    for row in rows.itertuples():
+        assert abs(row.swing - 0.8 * {"x": 1, "y": -3, "z": 0}[row.key]) < 4 * error
+        assert row.swing == pytest.approx(row.mean_high - row.mean_low)
+
+
+def test_a_swept_study_is_told_and_drawn(tmp_path, capsys):
+    ranges = {"checkpoint.every": ("10 min", "4 h"), "recovery.load": ("1 s", "2 s")}
+    cs.sweep("small", cs.saltelli(ranges, 8), 4, workers=1, out=tmp_path / "s")
+    assert sensitivity.main([str(tmp_path / "s")]) == 0
+    told = capsys.readouterr().out
+    tables = [part.splitlines() for part in told.split("\n\n") if part.strip()]
+    assert [table[1].split()[0] for table in tables] == ["checkpoint.every", "checkpoint.every"]
+    assert (tmp_path / "s" / "sensitivity.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("design", "figure", "line"),
+    [
+        (cs.zipped({"x": [1], "y": [1], "z": [1]}), "ettr", r"drawn from ranges \(--design\), found a zip"),
+        (cs.sobol(RANGES, 4), "etr", 'expected a figure of the study, found "etr"'),
+    ],
+)
+def test_what_has_no_sensitivity_is_one_line(tmp_path, design, figure, line):
+    where = study(tmp_path / "s", design, lambda x, y, z: x)
+    with pytest.raises(ValueError, match=line):
+        sensitivity.load(where, figure)
+
+
+def test_indices_take_a_design_of_saltellis_and_a_figure_that_varies(tmp_path):
+    other = sensitivity.load(study(tmp_path / "a", cs.sobol(RANGES, 4), ishigami), "ettr")
+    with pytest.raises(ValueError, match="expected a design of Saltelli's"):
+        sensitivity.indices(other)
+    constant = sensitivity.load(study(tmp_path / "b", cs.saltelli(RANGES, 4), lambda x, y, z: 2.0), "ettr")
+    with pytest.raises(ValueError, match="found ettr = 2 at every point"):
+        sensitivity.indices(constant)
+
+
+def test_no_study_is_one_line(tmp_path, capsys):
+    assert sensitivity.main([str(tmp_path)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
