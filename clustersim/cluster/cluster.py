@@ -148,11 +148,13 @@ class Cluster:
         """The nodes that a strike concerns, and where the first of them is; in the job, if any is there."""
         if strike.entity == JOB:
             return (), "job"
-        nodes = self._machine.domain(strike.entity) if strike.cause.scope == "domain" else (strike.entity,)
+        if strike.cause.scope == "node":
+            return (strike.entity,), self.pool.place(strike.entity)
+        nodes = self._machine.domain(strike.entity)
         return nodes, "job" if self._in_job(nodes) else self.pool.place(nodes[0])
 
     def _in_job(self, nodes: Sequence[int]) -> tuple[int, ...]:
-        return tuple(node for node in nodes if self.pool.place(node) == "job")
+        return tuple([node for node in nodes if self.pool.place(node) == "job"])
 
     def _seen(self, strike: Strike, since: int) -> None:
         """A silent failure, which has corrupted the weights since then, is seen: stop the job, take the node out."""

@@ -13,6 +13,8 @@ Duration = Literal["repair", "manual repair", "detection", "recurrence"]
 Chance = Literal["transient", "escalation", "failed repair", "misdiagnosis"]
 OfNode = Literal["replacement", "cold start", "borrowing"]
 _What = Literal["life", "wrong node", Duration, Chance]
+# Nodes whose lives are drawn at once: so few that they stay in the processor's cache.
+_VECTOR = 2**14
 
 
 class Lifetimes:
@@ -46,18 +48,21 @@ class Lifetimes:
         return draw(law, self._of_nodes[what], node + 1, number)
 
     def first_lives(self, cause: Cause, nodes: int, horizon_ns: int) -> Iterator[tuple[int, int]]:
-        """(node, life 0) of the nodes below `nodes` whose first life ends within the horizon; one vectorised draw."""
+        """(node, life 0) of the nodes below `nodes` whose first life ends within the horizon; drawn in vectors."""
         assert cause.life is not None
-        numbers = np.arange(1, nodes + 1)
-        uniforms = self._streams["life"][cause.index].uniforms(numbers, 0)
-        if cause.lemon_life is None:
-            for node in np.flatnonzero(uniforms <= cause.life.cdf(horizon_ns)).tolist():
-                yield node, self._life(cause.life, float(uniforms[node]))
-            return
-        lemons = self._lemons.uniforms(numbers, 0) < self._lemon_share
-        within = np.where(lemons, cause.lemon_life.cdf(horizon_ns), cause.life.cdf(horizon_ns))
-        for node in np.flatnonzero(uniforms <= within).tolist():
-            yield node, self._life(cause.lemon_life if lemons[node] else cause.life, float(uniforms[node]))
+        within, within_lemon = cause.life.cdf(horizon_ns), 0.0
+        if cause.lemon_life is not None:
+            within_lemon = cause.lemon_life.cdf(horizon_ns)
+        for first in range(0, nodes, _VECTOR):
+            numbers = np.arange(first, min(first + _VECTOR, nodes)) + 1
+            uniforms = self._streams["life"][cause.index].uniforms(numbers, 0)
+            lemons = None
+            if cause.lemon_life is not None:
+                lemons = self._lemons.uniforms(numbers, 0) < self._lemon_share
+            ends = uniforms <= (within if lemons is None else np.where(lemons, within_lemon, within))
+            for i in np.flatnonzero(ends).tolist():
+                law = cause.life if lemons is None or cause.lemon_life is None or not lemons[i] else cause.lemon_life
+                yield first + i, self._life(law, float(uniforms[i]))
 
     @staticmethod
     def _life(law: Life, uniform: float) -> int:

@@ -68,6 +68,16 @@ def test_first_lives_are_those_of_the_nodes_one_by_one(law):
         assert lives[node] == pytest.approx(lifetimes.life(cause, node, 0) / 10, rel=1e-9, abs=2)
 
 
+@pytest.mark.parametrize("lemons", [None, LEMONS])
+def test_first_lives_are_the_same_in_more_than_one_vector(lemons):
+    scenario = cluster({"rate": "0.001 per node-day"}, nodes=40_000, lemons=lemons)
+    share = machine_of(scenario).lemon_share
+    (cause,), lifetimes = causes_of(scenario, 0, 0), Lifetimes(causes_of(scenario, 0, 0), 0, 0, share)
+    horizon = 20 * 24 * HOUR_NS
+    lives = ((node, lifetimes.life(cause, node, 0, lifetimes.is_lemon(node, 0))) for node in range(40_000))
+    assert list(lifetimes.first_lives(cause, 40_000, horizon)) == [pair for pair in lives if pair[1] <= horizon]
+
+
 def test_a_repair_cures_a_lemon():
     """Its first failure comes at ten times the rate r, all others at r, by the time t."""
     r, t = 0.02, 20
