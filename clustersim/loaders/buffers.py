@@ -2,7 +2,8 @@
 
 | classic | one sample out at random, one in; it starts when the buffer is full |
 | half-flush | when the buffer is full, half of it goes out in random order; then it fills up again |
-| window | when the buffer is full, all of it goes out in random order |
+| window | when the buffer is full, all of it goes out in random order; a position counts what went out |
+| chunk | so many samples are read at once and go out as they lie |
 
 What is left when the source ends goes out in random order.
 """
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
-BufferKind = Literal["classic", "half-flush", "window"]
+BufferKind = Literal["classic", "half-flush", "window", "chunk"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Buffer:
         """Samples pulled, int64, by readers that have yielded so many since they held `held`, of an endless source."""
         if self.kind == "classic":
             ahead = yielded + self.size
-        elif self.kind == "window":
+        elif self.kind in ("window", "chunk"):
             ahead = -(-yielded // self.size) * self.size
         else:
             flush = self.size - self.size // 2
@@ -48,6 +49,8 @@ class Buffer:
         until = total if until is None else until
         if self.size == 0:
             return source[:until], held
+        if self.kind == "chunk":
+            return source[:until], source[until : -(-until // self.size) * self.size]
         if self.kind != "classic":
             return self._play_flushes(source, until, rng)
         content = [*held.tolist(), *source[: max(0, self.size - len(held))].tolist()]

@@ -118,8 +118,9 @@ class Loader(Part):
     """Batches from one saved position to the next; those since the last one are passed over in today's batches."""
     buffer: Count = 0
     """Samples that each reader shuffles in a buffer; 0: none."""
-    buffer_kind: Literal["classic", "half-flush", "window"] = "classic"
-    """A full buffer lets out one sample for each that comes in, or half of it, or all of it, in random order."""
+    buffer_kind: Literal["classic", "half-flush", "window", "chunk"] = "classic"
+    """A full buffer lets out, in random order, one sample for each that comes in, or half of it, or all ("window");
+    a "chunk" goes out as it lies."""
     buffer_saved: bool = False
     """A checkpoint holds what the buffers hold; if not, they begin empty where the readers have pulled to."""
     buffer_seed: Literal["epoch", "fresh"] = "epoch"
