@@ -174,7 +174,8 @@ class Loader:
 
     def at_end(self):
         """Whether some reader has nothing more to deliver in this epoch."""
-        return any(all(self._left_of(s) == 0 for s in reader.streams) for reader in self.readers)
+        least = self.batch if self.parts.last_batch == "drop" else 1
+        return any(all(self._left_of(s) < least for s in reader.streams) for reader in self.readers)
 
     @staticmethod
     def _left_of(stream):
@@ -219,7 +220,8 @@ class Loader:
     def come_back(self, state, ranks_before, restart):
         """Stand where a checkpoint of a job of `ranks_before` ranks lets it stand. Raises RefusedError."""
         parts = self.parts
-        if parts.comes_back == "refuse" or (parts.on_layout_change == "refuse" and self.ranks != ranks_before):
+        other_layout = parts.on_layout_change == "refuse" and self.ranks != ranks_before
+        if state["steps"] and (parts.comes_back == "refuse" or other_layout):
             raise RefusedError(f"saved with {ranks_before} ranks, {self.ranks} come back")
         alone = parts.partition != "global" and self.ranks > ranks_before  # a reader without a state of its own
         if alone and parts.missing_state == "refuse":

@@ -205,5 +205,5 @@ class Reader:
             self.ahead = list(state["ahead"])
             self.snapshot = {k: state[k] for k in ("streams", "turn", "batches", "ahead")}
         for _ in range(state["since"]):
-            if self.next() is None:
+            if self.next() is None and self.parts.past_end == "refuse":
                 raise RefusedError("the position lies behind the end of the part")

@@ -230,7 +230,7 @@ COMPOSITIONS = {
         "shuffle",
     ),
     "torchdata.SDL map+StatefulDistSampler w2 snapshot_every=7": (
-        but(LOCAL, snapshot_every=7, epoch_edge="old"),
+        but(LOCAL, snapshot_every=7, epoch_edge="old", past_end="refuse"),
         "shuffle",
     ),
     "torchdata.SDL map+plain DistSampler w0": (but(LOCAL, past_end="refuse", epoch_edge="old"), "shuffle"),
