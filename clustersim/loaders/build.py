@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from clustersim.data.orders import Order
 from clustersim.loaders.parts import Loader, Parts
-from clustersim.loaders.readers import ReaderLoader
+from clustersim.loaders.returning import ReaderLoader
 from clustersim.loaders.sequence import SequenceLoader
 from clustersim.scenario import Scenario
 

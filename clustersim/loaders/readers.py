@@ -1,80 +1,32 @@
-"""A loader whose ranks, or whose workers, each read a part of the epoch of their own.
+"""Readers: ranks, or the workers of ranks, that each read a part of the epoch of their own.
 
 A step takes one rank batch from every rank, so an epoch ends for all with the first rank that has none left.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clustersim import streams
 from clustersim.account import Draws, Spaces
 from clustersim.data.orders import NestedShuffle, Order, Shuffle
-from clustersim.history import Refused
 from clustersim.loaders.buffers import Buffer
 from clustersim.loaders.deal import Deal, Sharded
 from clustersim.loaders.dealer import Dealer
 from clustersim.loaders.flows import Flow, FlowSpaces, Source
-from clustersim.loaders.listed import Interleaved, Listed, Queued
+from clustersim.loaders.listed import Listed
 from clustersim.loaders.part_order import PartOrder, part_family
 from clustersim.loaders.parts import Parts
 from clustersim.loaders.passes import Pass, as_planned, draws_of
 from clustersim.loaders.split import rank_slices
+from clustersim.loaders.standing import Journey, Standing, Traveled, order_epoch
 from clustersim.loaders.turns import turns
 
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class Standing:
-    """Where the readers stand in their epoch, which is read in the order `family` of epoch `order_epoch`."""
-
-    ranks: int
-    step: int  # steps that the run has trained
-    epoch: int
-    read: Ints  # int64[ranks, workers], the local position of each reader; [1, 1] if the ranks split what one reads
-    turn: Ints  # int64[ranks], the worker that delivers next
-    counted: Ints  # int64[ranks], batches of the epoch by each rank's own count
-    snapshot: Ints  # `read` at the last count that snapshots are taken at
-    base: Ints  # int64[ranks, workers], with buffers: `read` where each reader's flow began
-    before: Ints  # int64[ranks, workers], which of the carried buffers it began with, -1: an empty one
-    family: int = 0
-    order_epoch: int | None = None  # None: the epoch's own
-    attempt: int = 0  # the restart that the buffers' random numbers are of, 0: they are the same after every one
-    origin: int = 0  # the epoch that the seed calls 0
-    lists: Listed | None = None  # what the readers read until the epoch's end, where no deal of the epoch says it
-    skipped: int = 0  # samples that each reader passes over at every epoch's start
-    own_count: int = 0  # samples of the epoch that each rank took, by a count that a restart takes up
-
-
-@dataclass(frozen=True, eq=False)
-class Journey:
-    """What the readers deliver in a run of steps, epoch by epoch."""
-
-    step: int
-    steps: int
-    passes: tuple[Pass, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Traveled:
-    """Steps delivered (fewer than asked if the loader came to its end), and where the readers stand after them."""
-
-    stretch: Journey
-    position: Standing
-
-
-@dataclass(frozen=True, eq=False)
-class Kept:
-    """What a checkpoint keeps of the readers."""
-
-    at: Standing
-    finished: bool = False
-
-
-class ReaderLoader:
+class Readers:
     """Reads epoch after epoch, `batch` samples a step, dealt out to the readers of as many ranks as there are.
 
     With `epochs` it comes to its end with the last of them; without, it never does.
@@ -127,7 +79,7 @@ class ReaderLoader:
         """How the epoch in which the readers stand is dealt out to them."""
         if at.lists is not None:
             return at.lists
-        epoch = 0 if self.parts.order_epoch == "same" else _order_epoch(at)
+        epoch = 0 if self.parts.order_epoch == "same" else order_epoch(at)
         return self._dealer.deal(at.family, epoch, at.ranks, self.rank_batches(at.ranks))
 
     def _lengths(self, at: Standing) -> Ints:
@@ -226,7 +178,7 @@ class ReaderLoader:
         return np.minimum(at.read + delivered * self.rank_batches(at.ranks)[:, None], self._lengths(at)), turn
 
     def _pass(self, at: Standing, done: Standing) -> Pass:
-        ranks, epoch = at.ranks, 0 if self.parts.order_epoch == "same" else _order_epoch(at)
+        ranks, epoch = at.ranks, 0 if self.parts.order_epoch == "same" else order_epoch(at)
         flows = None if self._flows is None else self._flow_numbers(at)
         return Pass(
             at.step, done.step - at.step, self._family(at), epoch, self.deal(at), at.read, done.read, at.turn,
@@ -247,7 +199,7 @@ class ReaderLoader:
         numbers = np.empty_like(at.read)
         for rank, worker in np.ndindex(at.read.shape):
             reader = rank + len(at.read) * worker
-            epoch = 0 if self.parts.order_epoch == "same" else _order_epoch(at)
+            epoch = 0 if self.parts.order_epoch == "same" else order_epoch(at)
             source = Source(self._family(at), epoch, epochs, deals, at.read.size, reader, at.attempt)
             numbers[rank, worker] = self._flows.number(self._flow(at, source, rank, worker))
         return numbers
@@ -272,228 +224,6 @@ class ReaderLoader:
         reached: Ints = np.minimum(pulled, self._lengths(at))
         return reached
 
-    # --- coming back
-
-    def save(self, at: Standing) -> Kept:
-        """Every reader's position, as the composition counts it."""
-        edge = self.parts.epoch_edge
-        if self.parts.state_of == "rank-0":
-            at = self._as_rank_0(at)
-        if not self._steps_of_epoch(at) and at.read.any() and not self._endless:
-            return Kept(at) if edge == "old" else Kept(self._after(at), finished=edge == "finished")
-        if self._rebases and not self.parts.buffer_saved and self.parts.saves == "samples":
-            pulled = self._pulled(at)
-            return Kept(replace(at, read=pulled, base=pulled, before=np.full_like(at.before, -1)))
-        if self.parts.counted_at == "issued" and at.read.any():
-            ahead = at.read + self.parts.prefetch * self.rank_batches(at.ranks)[:, None]
-            return Kept(replace(at, read=np.minimum(ahead, self._lengths(at))))
-        return Kept(at)
-
-    @staticmethod
-    def _as_rank_0(at: Standing) -> Standing:
-        """Rank 0's state for every rank."""
-
-        def first(values: Ints) -> Ints:
-            return np.broadcast_to(values[:1], values.shape)
-
-        read, turn, counted = first(at.read), first(at.turn), first(at.counted)
-        snapshot, base, before = first(at.snapshot), first(at.base), first(at.before)
-        return replace(at, read=read, turn=turn, counted=counted, snapshot=snapshot, base=base, before=before)
-
-    def resume(self, saved: Kept, reached: Standing, ranks: int, leg: int) -> Standing | Refused:
-        """Back by the rule of the composition."""
-        parts, at = self.parts, replace(saved.at, attempt=leg if self.parts.buffer_seed == "fresh" else 0)
-        if parts.order_epoch == "since-start":
-            at = replace(at, origin=at.epoch)
-        if at.step == 0 and parts.comes_back != "continue":  # no checkpoint: the run begins anew
-            return replace(self.start(ranks), family=leg if "reshuffle" in parts.comes_back else 0, attempt=at.attempt)
-        if parts.comes_back == "refuse":
-            return Refused("the loader cannot come back from what it saves")
-        if ranks != at.ranks and parts.on_layout_change == "refuse":
-            return Refused(f"the loader was saved by {at.ranks} ranks and refuses to come back on {ranks}")
-        if ranks > at.ranks and parts.missing_state == "refuse":
-            return Refused(f"the loader was saved by {at.ranks} ranks, and {ranks - at.ranks} of {ranks} have no state")
-        match parts.comes_back:
-            case "restart-run":
-                return self.start(ranks)
-            case "restart-epoch":
-                begun = self._begin(at, at.epoch, ranks)
-                return replace(begun, counted=begun.counted + at.counted.max()) if parts.keeps_count else begun
-            case "reshuffle-epoch":
-                return self._begin(at, at.epoch, ranks, leg)
-            case "next-epoch":
-                return self._begin(at, at.epoch + bool(at.read.any()), ranks)
-            case "continue":
-                return replace(self._on_ranks(reached, ranks), step=at.step)
-        if saved.finished:
-            return self._begin(at, at.epoch + 1, ranks)
-        back = self._back(at, ranks, leg)
-        if isinstance(back, Refused) or not back.read.any():
-            return back
-        family = leg if parts.comes_back == "reshuffle" else back.family
-        return replace(back, family=family, order_epoch=0 if parts.order_epoch == "first" else back.order_epoch)
-
-    def _back(self, at: Standing, ranks: int, leg: int) -> Standing | Refused:
-        """To the saved position, by what was saved of it."""
-        parts = self.parts
-        if at.read.any() and parts.comes_back == "remainder":
-            return self._remainder(at, ranks, leg)
-        if at.read.any() and parts.partition == "queue":
-            return self._requeued(at, ranks)
-        if ranks != at.ranks and parts.on_layout_change == "redivide":
-            return self._redivided(at, ranks)
-        if ranks != at.ranks and parts.interleave > 1:
-            return self._interleaved(at, ranks)
-        if parts.comes_back == "reapply":
-            at = replace(at, skipped=max(at.skipped, int(at.read[0].sum())))
-        if parts.miscount == "rank-as-global":
-            return self._within(replace(at, ranks=ranks, read=np.full_like(at.read, at.own_count)))
-        if parts.saves == "steps":
-            each = self._steps_of_epoch(self._begin(at, 0, ranks))
-            if not each:
-                return self._begin(at, at.epoch, ranks)
-            return self._skip(
-                self._begin(at, at.step // each, ranks), np.full(1 if self._one else ranks, at.step % each)
-            )
-        if parts.saves == "batches":
-            back = self._skip(self._begin(at, at.epoch, ranks, at.family), self._by_rank(at.counted, ranks))
-            if isinstance(back, Refused) or parts.miscount != "doubled":
-                return back
-            return replace(back, counted=2 * back.counted)
-        if parts.snapshot_every == 1:
-            return self._within(self._on_ranks(at, ranks))
-        since = at.counted % parts.snapshot_every
-        back = self._within(self._on_ranks(replace(at, read=at.snapshot, counted=at.counted - since), ranks))
-        return back if isinstance(back, Refused) else self._skip(back, self._by_rank(since, ranks))
-
-    def _unread(self, at: Standing, rank: int, worker: int) -> Ints:
-        """What a reader has not read of its epoch."""
-        assert self._flows is not None
-        flow = int(self._flow_numbers(at)[rank, worker])
-        length = int(self._lengths(at)[rank, worker] - at.base[rank, worker])
-        start = int(at.read[rank, worker] - at.base[rank, worker])
-        return self._flows.samples_at(flow, 0, np.arange(start, length))
-
-    def _listed(self, at: Standing, ranks: int, lists: Listed) -> Standing:
-        """The rest of the epoch as it is listed."""
-        return replace(self._begin(at, at.epoch, ranks, at.family), lists=lists, order_epoch=at.order_epoch)
-
-    def _remainder(self, at: Standing, ranks: int, leg: int) -> Standing:
-        rest = self._unread(at, 0, 0)
-        rest = streams.generator(*self._order.drawn_by, "remainder", leg, at.epoch).permutation(rest)
-        return self._listed(at, ranks, Listed([rest]))
-
-    def _requeued(self, at: Standing, ranks: int) -> Standing:
-        dealt = self.deal(at)
-        assert isinstance(dealt, Queued)
-        steps = -(-int(at.read[0, 0]) // int(self.rank_batches(at.ranks)[0]))
-        waiting = dealt.waiting(steps, self.parts.unfinished_shard == "again")
-        return self._listed(at, ranks, Queued(waiting, self.rank_batches(ranks)))
-
-    def _redivided(self, at: Standing, ranks: int) -> Standing | Refused:
-        """What nobody has read, in whole global rounds of batches of all workers."""
-        share, count = self.size // ranks, int(at.read.sum(axis=1).max())
-        if count > share:
-            return Refused(f"a rank has read {count} samples, and on {ranks} ranks each has {share}")
-        rest = np.concatenate([self._unread(at, *place) for place in np.ndindex(at.read.shape)])
-        if not len(rest):
-            return self._begin(at, at.epoch, ranks)
-        whole = int(self.rank_batches(ranks).sum()) * at.read.shape[1]
-        return self._listed(at, ranks, self._dealer.divide(rest[: len(rest) - len(rest) % whole], ranks))
-
-    def _interleaved(self, at: Standing, ranks: int) -> Standing | Refused:
-        """Each reader takes up how far its groups of shards were read, in the groups that it has now."""
-        fresh = self._begin(at, at.epoch, ranks, at.family)
-        now, then = self.deal(fresh), self.deal(at)
-        assert isinstance(now, Interleaved)
-        assert isinstance(then, Interleaved)
-        states = []
-        for worker, rank in np.ndindex(fresh.read.T.shape):
-            groups = now.groups[rank + len(fresh.read) * worker]
-            own = rank if rank < len(at.read) else 0
-            if rank >= len(at.read) and self.parts.missing_state == "fresh":
-                states.append(([0] * len(groups), 0))
-                continue
-            read, turn = then.state(own + len(at.read) * worker, int(at.read[own, worker]))
-            if len(read) < len(groups) or turn >= len(groups):
-                found = f"the state of {at.ranks} ranks knows of {len(read)} groups of shards a reader"
-                return Refused(f"{found}, and on {ranks} ranks it has {len(groups)}")
-            states.append(([min(k, len(group)) for k, group in zip(read, groups, strict=False)], turn))
-        return self._listed(at, ranks, Interleaved(now.groups, states))
-
-    def _skip(self, at: Standing, batches: Ints) -> Standing | Refused:
-        """Passed over batches, int64[ranks], count as delivered; a rank that has not as many is at its end."""
-        has = self._left(at).sum(axis=1)
-        short = batches > has
-        if short.any() and self.parts.past_end == "refuse":
-            rank = int(np.argmax(short))
-            return Refused(f"rank {rank} of {at.ranks} has to pass over {batches[rank]} batches and has {has[rank]}")
-        return replace(self._deliver(at, np.minimum(batches, has)), counted=at.counted + batches)
-
-    def _within(self, at: Standing) -> Standing | Refused:
-        """Positions that lie beyond their reader's part, by the rule for them."""
-        lengths, rule = self._lengths(at), self.parts.past_end
-        over = at.read >= lengths if rule == "restart-epoch" else at.read > lengths
-        if not over.any():
-            return at
-        if rule == "refuse":
-            found = f"a saved position is {int(at.read[over].max())}"
-            return Refused(f"{found}, and on {at.ranks} ranks a reader has {int(lengths[over].min())} samples")
-        to = 0 if rule == "restart-epoch" else lengths
-        read, base, before = np.where(over, to, at.read), np.where(over, to, at.base), np.where(over, -1, at.before)
-        return replace(
-            at,
-            read=read,
-            base=base if self._rebases else at.base,
-            before=before,
-            snapshot=np.minimum(at.snapshot, lengths),
-        )
-
-    def _on_ranks(self, at: Standing, ranks: int) -> Standing:
-        """The same standing with other ranks; positions may lie beyond the parts that they have now."""
-        if ranks == at.ranks or self._one:
-            return replace(at, ranks=ranks)
-        if self.parts.on_layout_change == "reshard":
-            fresh = self._begin(at, at.epoch, ranks, at.family)
-            each = fresh.read - (-int(at.read.sum()) // fresh.read.size)
-            counted = fresh.counted + at.counted.max()
-            base = each if self._rebases else fresh.base
-            return replace(fresh, read=each, base=base, order_epoch=at.order_epoch, counted=counted)
-        if self.parts.buffer_saved:
-            at = self._carry(at)
-        moved = replace(
-            at,
-            ranks=ranks,
-            read=self._by_rank(at.read, ranks),
-            turn=self._by_rank(at.turn, ranks),
-            counted=self._by_rank(at.counted, ranks),
-            snapshot=self._by_rank(at.snapshot, ranks),
-            base=self._by_rank(at.base, ranks),
-            before=self._by_rank(at.before + 1, ranks) - 1,
-        )
-        # Who has pulled beyond today's part still yields what its buffer holds.
-        held = self._held(moved.before)
-        over = held > 0
-        read = np.where(over, np.minimum(moved.read + held, self._lengths(moved)) - held, moved.read)
-        return replace(moved, read=read, base=np.where(over, read, moved.base))
-
-    def _carry(self, at: Standing) -> Standing:
-        """The same standing, in flows that begin with what the buffers hold now: it is what other ranks go on with."""
-        flows, held = self._flow_numbers(at), self._pulled(at) - at.read
-        before = np.full_like(at.before, -1)
-        for place in zip(*np.nonzero(held), strict=True):
-            before[place] = len(self._carried)
-            self._carried.append((int(flows[place]), int((at.read - at.base)[place]), int(held[place])))
-        return replace(at, base=at.read, before=before)
-
-    def _by_rank(self, values: Ints, ranks: int) -> Ints:
-        """A column of int64[ranks, ...] for other ranks: who has no value of its own has rank 0's, or 0."""
-        if self._one:
-            return values
-        missing = max(0, ranks - len(values))
-        other = values[:1] if self.parts.missing_state == "rank-0" else np.zeros_like(values[:1])
-        return np.concatenate([values[:ranks], np.repeat(other, missing, axis=0)])
-
     # --- what was read
 
     def draws(self, stretches: Sequence[Journey]) -> tuple[Draws, Ints]:
@@ -514,7 +244,3 @@ class ReaderLoader:
         part = next(part for part in stretch.passes if part.step <= step < part.step + part.steps)
         read = part.batch(step, self.spaces)
         return [read[0][slice(*each)] for each in rank_slices(len(read[0]), ranks)] if self._one else read
-
-
-def _order_epoch(at: Standing) -> int:
-    return at.epoch - at.origin if at.order_epoch is None else at.order_epoch
