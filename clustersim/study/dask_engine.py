@@ -1,5 +1,7 @@
 """The engine on a Dask cluster: one of our own on this machine, or a running one."""
 
+import signal
+import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager
@@ -47,6 +49,19 @@ class OnDask:
 
 
 @contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Processes that begin meanwhile leave Ctrl-C to their parent: what is ignored stays so in children."""
+    if threading.current_thread() is not threading.main_thread():  # where signals cannot be set
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
 def dask_engine(workers: int, scheduler: str | None) -> Iterator[OnDask]:
     """A cluster of so many processes on this machine, or a running scheduler's: its address, or its scheduler file.
 
@@ -64,9 +79,10 @@ def dask_engine(workers: int, scheduler: str | None) -> Iterator[OnDask]:
         if scheduler is None:
             open_now.callback(logging.disable, logging.root.manager.disable)
             logging.disable(logging.CRITICAL)
-            cluster = distributed.LocalCluster(  # type: ignore[no-untyped-call]
-                n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
-            )
+            with _deaf_to_ctrl_c():
+                cluster = distributed.LocalCluster(  # type: ignore[no-untyped-call]
+                    n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+                )
             open_now.enter_context(cluster)
             target: dict[str, Any] = {"address": cluster}
         elif Path(scheduler).is_file():
