@@ -30,11 +30,6 @@ UNEVEN_JOBS = tuple(Job(corpus, history) for corpus in (PRIME, ODD_SHARDS) for h
 ALL = EVEN_JOBS + UNEVEN_JOBS
 
 
-def begun_whole(jobs: tuple[Job, ...]) -> tuple[Job, ...]:
-    """The jobs that begin with all their ranks: one that grows begins, in clustersim, with a crash."""
-    return tuple(job for job in jobs if job.history.ranks[0] == max(job.history.ranks))
-
-
 def never_growing(jobs: tuple[Job, ...]) -> tuple[Job, ...]:
     """The jobs in which no rank is added."""
     return tuple(job for job in jobs if list(job.history.ranks) == sorted(job.history.ranks, reverse=True))

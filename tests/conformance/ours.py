@@ -74,9 +74,8 @@ class Law:
 Model = Callable[[Usage, Job], Mapping[Ends, Law | Refusal]]
 
 
-def views(counts: Mapping[int, int], corpus: Corpus, as_planned: int) -> Views:
+def views(times: Sequence[int], corpus: Corpus, as_planned: int) -> Views:
     """The views of how often each sample was seen."""
-    times = [counts[sample] for sample in range(corpus.samples)]
     extra = sum(max(0, seen - corpus.epochs) for seen in times)
     missing = sum(max(0, corpus.epochs - seen) for seen in times)
     return Views(dict(sorted(Counter(times).items())), extra, missing, as_planned)
@@ -86,7 +85,8 @@ def of_batches(batches: Sequence[Sequence[int]], plan: Sequence[Sequence[int]], 
     """What a model saw whose lineage has these batches, beside those of the same job without a crash."""
     pairs = zip(batches, plan, strict=False)
     as_planned = sum(Counter(batch) == Counter(planned) for batch, planned in pairs)
-    return views(Counter(sample for batch in batches for sample in batch), corpus, as_planned)
+    seen = Counter(sample for batch in batches for sample in batch)
+    return views([seen[sample] for sample in range(corpus.samples)], corpus, as_planned)
 
 
 def of_played(played: Played, plan: Played, corpus: Corpus, ends: Ends) -> Views | Refusal:
@@ -144,17 +144,18 @@ def _of_lineage(lineage: Lineage, plan: Lineage, corpus: Corpus, ends: Ends) -> 
     return of_batches([batch for batch in batches if batch], planned, corpus)
 
 
-def preset(name: str, *, order: str = "shuffle", **parts: str) -> Model:
+def preset(name: str, *, order: str = "shuffle", **parts: Any) -> Model:
     """A preset, simulated; parts beside it override its own."""
     loader = {"preset": name, **parts}
 
     def model(usage: Usage, job: Job) -> Mapping[Ends, Law | Refusal]:
         return {
-            ends: _law([_simulated(_scenario(loader, order, job, ends), seed) for seed in range(RUNS)])
+            ends: _law([_simulated(_scenario(loader, order, job, ends), job.corpus, seed) for seed in range(RUNS)])
             for ends in usage.ends
         }
 
-    return model
+    # The plan of a job that begins with fewer ranks than it gets is, in clustersim, one of all its ranks.
+    return lambda usage, job: (model if job.history.ranks[0] == max(job.history.ranks) else counts(model))(usage, job)
 
 
 def counts(model: Model) -> Model:
@@ -174,14 +175,11 @@ def _law(runs: Sequence[Views | Refusal]) -> Law | Refusal:
     return refusals[0] if refusals else Law([run for run in runs if isinstance(run, Views)])
 
 
-def _simulated(scenario: cs.Scenario, seed: int) -> Views | Refusal:
+def _simulated(scenario: cs.Scenario, corpus: Corpus, seed: int) -> Views | Refusal:
     ours = cs.simulate(scenario, seed=seed)
     if ours.history.outcome == "refused":
         return Refusal()
-    ledger, seen = ours.account_ideal, Counter[int]()
-    for times, samples in zip(ledger.table.seen.tolist(), ledger.table.samples.tolist(), strict=True):
-        seen[times] += samples
-    return Views(dict(sorted(seen.items())), ledger.extra, ledger.missing, ours.identical_steps)
+    return views(ours.counts.seen.tolist(), corpus, ours.identical_steps)
 
 
 def _scenario(loader: dict[str, str], order: str, job: Job, ends: Ends) -> cs.Scenario:
@@ -204,7 +202,7 @@ def _scenario(loader: dict[str, str], order: str, job: Job, ends: Ends) -> cs.Sc
             "cluster": {"nodes": max(history.ranks), "gpus_per_node": 1},
             "failures": [failure] if crashes else [],
             "checkpoint": {"every": f"{every} steps"},
-            "data": {"samples": corpus.samples, "order": order},
+            "data": {"samples": corpus.samples, "shards": corpus.shards, "order": order},
             "loader": loader,
         }
     )

@@ -4,7 +4,6 @@ All ranks live in this process, each with a loader of its own. A crash throws th
 batches the final model forgets; the restart builds new ones from what the checkpoint kept.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -121,10 +120,6 @@ class Played:
     batches: list[list[int]] = field(default_factory=list)
     epochs_end: int = 0  # the step at which the loop over the epochs ended
     refused: str | None = None  # why a restart was refused
-
-    def seen(self, steps: int) -> Counter[int]:
-        """How often each sample was seen within so many steps."""
-        return Counter(sample for batch in self.batches[:steps] for sample in batch)
 
 
 def play(usage: Usage, opens: Opens, job: Job, folder: Path) -> Played:
