@@ -173,6 +173,14 @@ LITDATA = (
         versions=">=0.2.76",
         rank_0_for_new=True,
     ),
+    Usage(
+        "litdata",
+        "shuffled",
+        "litdata_readers.Shuffled",
+        counts(preset("litdata-0.2.50", order="nested-shuffle")),
+        versions="<0.2.76",
+        rank_0_for_new=True,
+    ),
 )
 
 # 12 canonical nodes fill 997 and 1,000 samples up to 1,008, which is whole batches. The position counts what was filled
