@@ -76,7 +76,7 @@ class Run:
     def by_identity(self) -> bool:
         """Whether views are counted sample by sample."""
         mode = self.scenario.run.account
-        if self.spaces.law == "other":
+        if self.loader.spaces_to_count.law == "other":
             return True
         return mode == "identity" or (mode == "auto" and self._is_small)
 
@@ -99,7 +99,9 @@ class Run:
         if self.by_identity:
             return count_identity(self.spaces, planned, self.seen_draws).ledger()
         rng = streams.generator(self.seed, self.replication, "account")
-        return count(self.spaces, planned, self.seen_draws, rng)
+        kept = self.reads.kept
+        ledger = count(self.loader.spaces_to_count, planned, self.loader.draws_to_count(kept), rng)
+        return replace(ledger, exact="distribution") if self.loader.drawn(kept) else ledger
 
     @cached_property
     def account_ideal(self) -> Ledger:
@@ -111,7 +113,7 @@ class Run:
         if self.planned_draws.views() == views:
             return self.account
         whole, rest = divmod(views, size)
-        if self.spaces.law == "other":
+        if self.by_identity:
             planned = np.full(size, whole)
             planned[self.loader.first_samples(whole, rest)] += 1
             return replace(self.counts, planned=planned).ledger()

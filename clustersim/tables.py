@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from clustersim import streams
+from clustersim.account import Damage, count, damage_identity, story
 from clustersim.account import damage as damage_by_interval
-from clustersim.account import damage_identity, story
 from clustersim.history import HOUR_NS
+from clustersim.loaders.follow import plan
 
 if TYPE_CHECKING:
     from clustersim.run import Run
@@ -136,6 +137,8 @@ def damage(run: Run) -> pd.DataFrame:
     ends[-1] = max(ends[-1], run.planned_steps)
     if run.by_identity:
         so_far = damage_identity(run.spaces, run.planned_draws, run.seen_draws, ends)
+    elif run.loader.tells_the_end_only:
+        so_far = _damage_one_by_one(run, ends)
     else:
         rng = streams.generator(run.seed, run.replication, "account")
         so_far = damage_by_interval(run.spaces, run.planned_draws, run.seen_draws, ends, rng)
@@ -159,3 +162,19 @@ def damage(run: Run) -> pd.DataFrame:
             "exact": so_far.exact,
         }
     )
+
+
+def _damage_one_by_one(run: Run, ends: np.ndarray) -> Damage:
+    """Damage before each step, each counted for itself: where what was read is known in all, not step by step."""
+    loader = run.loader
+    extra, missing, exact = [], [], True
+    for end in ends.tolist():
+        rng = streams.generator(run.seed, run.replication, "account")
+        planned = loader.draws_to_count(plan(loader, run.scenario.sizes.data, min(end, run.planned_steps)))
+        kept = loader.below(run.reads.kept, end)
+        seen = loader.draws_to_count(kept)
+        ledger = count(loader.spaces_to_count, planned, seen, rng)
+        extra.append(ledger.extra)
+        missing.append(ledger.missing)
+        exact &= ledger.exact == "identity" and not loader.drawn(kept)
+    return Damage(np.array(extra), np.array(missing), "identity" if exact else "distribution")

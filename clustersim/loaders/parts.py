@@ -128,6 +128,7 @@ class Saved:
     samples: int | None = None
     epoch: int | None = None
     finished: bool = False  # the loader was at the end of an epoch, and says so
+    family: int = 0  # the order that it read
 
 
 class Delivered(Protocol):
@@ -179,6 +180,23 @@ class Loader(Protocol):
 
     def draws(self, stretches: Sequence[Any]) -> tuple[Draws, NDArray[np.int64]]:
         """What the stretches read, for the account, and the index of the stretch of each row, int64[rows]."""
+
+    @property
+    def spaces_to_count(self) -> Spaces:
+        """The orders of `draws_to_count`; under the law "other" reads are counted sample by sample only."""
+
+    @property
+    def tells_the_end_only(self) -> bool:
+        """Whether `draws_to_count` are right in all, and not step by step."""
+
+    def drawn(self, stretches: Sequence[Any]) -> bool:
+        """Whether `draws_to_count` of the stretches are one draw from a law, and not what was read."""
+
+    def below(self, stretches: Sequence[Any], step: int) -> list[Any]:
+        """The stretches as far as they lie below a step."""
+
+    def draws_to_count(self, stretches: Sequence[Any]) -> Draws:
+        """What the stretches read, in orders that the account can count by their law."""
 
     def first_samples(self, epoch: int, count: int) -> NDArray[np.int64]:
         """The first samples of an epoch in the run's order, int64[count], as if one reader read them all."""

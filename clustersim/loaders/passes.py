@@ -1,7 +1,7 @@
 """What readers read of one epoch in a run of steps, and what that is to the account."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -61,6 +61,14 @@ class Pass:
     def by_reader(self, values: Ints) -> Ints:
         """Values of int64[ranks, workers] in the order of the readers: worker 0 of every rank, then worker 1."""
         return np.ascontiguousarray(values.T).ravel()
+
+    def below(self, step: int) -> "Pass":
+        """The pass as far as it lies below a step, which is beyond its first."""
+        if step >= self.step + self.steps:
+            return self
+        delivered, _ = turns(self.left, self.turn, step - self.step)
+        ended = np.minimum(self.begun + delivered * self.rank_batch[:, None], self.ended)
+        return replace(self, steps=step - self.step, ended=ended)
 
     def epochs(self) -> list[tuple[int, Ints, Ints, Ints]]:
         """What is read of each epoch: its number, from and to which local positions, and the position of its start.

@@ -230,6 +230,32 @@ class Readers:
         """What the stretches read, and the index of the stretch that each row belongs to, int64[rows]."""
         return draws_of([(i, part) for i, stretch in enumerate(stretches) for part in stretch.passes])
 
+    @property
+    def spaces_to_count(self) -> Spaces:
+        """The orders of `draws_to_count`."""
+        return self.spaces
+
+    @property
+    def tells_the_end_only(self) -> bool:
+        """Whether `draws_to_count` are right in all, and not step by step."""
+        return False
+
+    def drawn(self, stretches: Sequence[Journey]) -> bool:
+        """Whether `draws_to_count` of the stretches are one draw from a law, and not what was read."""
+        return False
+
+    def below(self, stretches: Sequence[Journey], step: int) -> list[Journey]:
+        """The stretches as far as they lie below a step."""
+        cut = []
+        for each in stretches:
+            passes = tuple(part.below(step) for part in each.passes if part.step < step)
+            cut.append(Journey(each.step, max(0, min(each.steps, step - each.step)), passes))
+        return cut
+
+    def draws_to_count(self, stretches: Sequence[Journey]) -> Draws:
+        """What the stretches read, in orders that can be counted by their law."""
+        return self.draws(stretches)[0]
+
     def first_samples(self, epoch: int, count: int) -> Ints:
         """The first samples of an epoch in the run's order, int64[count]."""
         return self._order.samples_at(0, epoch, np.arange(count))

@@ -6,11 +6,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from clustersim.account import Draws, expand
+from clustersim.account import Draws, Spaces, expand
 from clustersim.data.orders import Order
 from clustersim.history import Refused
 from clustersim.loaders.draws import draws_of, steps_as_planned
 from clustersim.loaders.parts import Advance, Parts, Position, Saved, Stretch
+from clustersim.loaders.remainder import Remainder, RemainderSpaces
 from clustersim.loaders.split import rank_slices
 
 
@@ -22,7 +23,9 @@ class SequenceLoader:
 
     def __init__(self, order: Order, batch: int, parts: Parts, epochs: int | None = None) -> None:
         self.size = order.size
-        self.spaces = order
+        self._remainders = RemainderSpaces(order) if parts.comes_back == "remainder" else None
+        self.spaces: Spaces = order if self._remainders is None else self._remainders
+        self.spaces_to_count: Spaces = order
         self.batch = batch
         self.parts = parts
         self._samples = None if epochs is None else epochs * order.size
@@ -57,6 +60,24 @@ class SequenceLoader:
         """What the stretches read, and the index of the stretch that each row belongs to, int64[rows]."""
         return draws_of(stretches, self.size, self.batch)
 
+    @property
+    def tells_the_end_only(self) -> bool:
+        """Whether what it reads, as it is counted by law, is right in all and not step by step."""
+        return self._remainders is not None
+
+    def drawn(self, stretches: Sequence[Stretch]) -> bool:
+        """Whether `draws_to_count` of the stretches are one draw from a law, and not what was read."""
+        return self._remainders is not None and self._remainders.left_open(self.draws(stretches)[0])
+
+    def below(self, stretches: Sequence[Stretch], step: int) -> list[Stretch]:
+        """The stretches as far as they lie below a step."""
+        return [replace(each, steps=max(0, min(each.steps, step - each.step))) for each in stretches]
+
+    def draws_to_count(self, stretches: Sequence[Stretch]) -> Draws:
+        """What the stretches read, in orders that can be counted by their law."""
+        draws, _ = self.draws(stretches)
+        return draws if self._remainders is None else self._remainders.in_the_runs_order(draws)
+
     def first_samples(self, epoch: int, count: int) -> NDArray[np.int64]:
         """The first samples of an epoch in the run's order, int64[count]."""
         return self.spaces.samples_at(0, epoch, np.arange(count))
@@ -84,6 +105,7 @@ class SequenceLoader:
             samples=self._counted(at.samples) if saves == "samples" else None,
             epoch=at.samples // self.size - (on_edge and edge == "old") if saves != "nothing" else None,
             finished=on_edge and edge == "finished",
+            family=at.family,
         )
 
     def resume(self, saved: Saved, reached: Position, ranks: int, leg: int) -> Position | Refused:
@@ -128,5 +150,8 @@ class SequenceLoader:
             return Position(saved.samples + self.size, ranks)
         if saved.samples >= self._end(saved):  # nothing of the saved epoch is left
             return Position(saved.samples, ranks)
+        into_epoch = saved.samples - self._epoch(saved) * self.size
         family = leg if self.parts.comes_back == "reshuffle" else 0
+        if self._remainders is not None and into_epoch:
+            family = self._remainders.number(Remainder(saved.family, into_epoch, leg))
         return Position(saved.samples, ranks, family, 0 if self.parts.order_epoch == "first" else None)

@@ -151,6 +151,8 @@ class Loader(Part):
                 value is None and getattr(self, key) != type(self).model_fields[key].default
             ):
                 return f"with loader.{key} = {_spelt(getattr(self, key))}"
+        if self.comes_back == "remainder" and self.last_batch in _WHOLE:
+            return f'with loader.comes_back = "remainder" and last_batch = "{self.last_batch}"'
         if self.partition == "contiguous" and self.permutes == "part":
             return 'with loader.permutes = "part"'
         return ""
@@ -178,6 +180,9 @@ class Loader(Part):
             raise wrong('"own" or "first" beside batches that span epochs', f'"{self.order_epoch}"', key="order_epoch")
         if self.order_epoch == "first" and self.comes_back != "exact":
             raise wrong('comes_back = "exact" beside "first"', f'"{self.comes_back}"', key="order_epoch")
+        if self.comes_back == "remainder" and (self.partition != "global" or self.counted_at != "trained"):
+            expected = 'partition = "global" and counted_at = "trained" beside "remainder"'
+            raise wrong(expected, f'"{self.partition}" and "{self.counted_at}"', key="comes_back")
         for key, needed in _TOGETHER:
             value, usual = getattr(self, key), type(self).model_fields[key].default
             if value != usual:
@@ -228,7 +233,6 @@ _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
 # What makes a part that no formula gives; None: any value that is not the usual one.
 _LISTED: list[tuple[str, object]] = [
     ("partition", "queue"),
-    ("comes_back", "remainder"),
     ("on_layout_change", "redivide"),
     ("interleave", None),
     ("canonical", None),

@@ -131,6 +131,13 @@ class Scenario(Part):
         if order == "with-replacement" and loader.partition != "shards":
             expected = '"shards" with data.order = "with-replacement"'
             raise wrong(expected, f'"{loader.partition}"', key="loader.partition")
+        if (
+            loader.comes_back == "remainder"
+            and order not in ("shuffle", "shuffle-once")
+            and self.sizes.samples > _MOST_ONE_BY_ONE
+        ):
+            expected = '"shuffle" or "shuffle-once" with loader.comes_back = "remainder" and more than 10 M samples'
+            raise wrong(expected, f'"{order}"', key="data.order")
         if (why := loader.one_by_one or _ONE_BY_ONE.get(order)) and self.sizes.samples > _MOST_ONE_BY_ONE:
             raise wrong(
                 f"at most 10 M samples, which are counted one by one {why}", str(self.sizes.samples), key="data"
