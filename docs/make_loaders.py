@@ -57,12 +57,17 @@ MENDS: list[tuple[str, Iterable[object], str, Mapping[str, object]]] = [
     ("miscount", ("rank-as-global",), "the count of all ranks", {"miscount": "none"}),
     ("epoch_edge", ("old", "finished"), "at an epoch's end, the next epoch", {"epoch_edge": "new"}),
 ]
-# What may help when the ranks change.
+# What may help when the ranks change, if the preset says the first key.
 DIVIDED = [
     ("samples, not steps, and nothing that is filled up", {"saves": "samples", "last_batch": "short"}),
     ("the position of all ranks", {"on_layout_change": "reshard", "missing_state": "fresh"}),
+    ("what no rank has read, dealt out anew", {"on_layout_change": "redivide", "missing_state": "fresh"}),
     ("one order of all samples, which the ranks divide", {"permutes": "epoch", "partition": "strided"}),
 ]
+
+
+# What a preset that means another order comes to on the same ranks.
+EXACT: dict[object, tuple[str, ...]] = {"remainder": ("exact", "0 / 0")}
 
 
 class Preset:
@@ -123,7 +128,7 @@ class Preset:
 def mend(name: str, preset: Preset) -> str:
     """What to save so that it comes back exactly, and the keys that say so; empty if it does."""
     words, keys = [], dict[str, Any]()
-    if not preset.sound(SAME, ["exact"]):
+    if not preset.sound(SAME, EXACT.get(preset.loader["comes_back"], ("exact",))):
         loader = preset.scenario(*SAME["once"]).loader.model_dump()
         for part, values, word, changes in MENDS:
             needless = (part == "epoch_edge" and preset.cell("epoch's end") == "exact") or (
@@ -133,14 +138,13 @@ def mend(name: str, preset: Preset) -> str:
                 words += [word] * bool(word)
                 keys |= changes
     mended = Preset(name, keys) if keys else preset
-    if not mended.sound(SAME, ["exact"]):
-        raise RuntimeError(f"{name} is not mended by {keys}")
+    if not mended.sound(SAME, EXACT.get(mended.loader["comes_back"], ("exact",))):
+        return "nothing makes it exact"
     if "refuses" in map(mended.cell, OTHER):
         words.append("it refuses other ranks")
     elif not mended.sound(OTHER | WITHIN):
         for word, changes in DIVIDED:
-            fits = changes.keys() & preset.loader.keys()
-            if fits and Preset(name, keys | changes).sound(OTHER | WITHIN):
+            if next(iter(changes)) in preset.loader and Preset(name, keys | changes).sound(OTHER | WITHIN):
                 words.append(word)
                 keys |= changes
                 break
