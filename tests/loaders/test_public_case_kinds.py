@@ -52,6 +52,21 @@ def test_a_position_at_the_end_of_a_chunk(rows, chunk, stop):
 
 
 @some
+@given(st.integers(1, 99), st.integers(2, 5), st.integers(1, 6))
+def test_an_offset_that_is_applied_again_in_each_epoch(offset, epochs, batch):
+    """Its batches are read in epoch 0 alone; with a budget in steps as many others are read once more."""
+    changes = {
+        "model__global_batch": batch,
+        "data__samples": 100 * batch,
+        "failures__0__at_steps": [offset],
+        "checkpoint__every": f"{offset} steps",
+    }
+    lost = (epochs - 1) * offset * batch
+    assert damage(case("07*", **changes, run__epochs=epochs)) == (0, lost)
+    assert damage(case("07*", **changes, run__epochs=None, run__steps=100 * epochs)) == (lost, lost)
+
+
+@some
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 8))
 def test_a_buffer_that_is_not_saved(buffer, between, restarts):
     """Each restart loses a whole buffer, or what is left of the epoch."""

@@ -37,6 +37,8 @@ def claims():
 
 
 def figure_of(run, word):
+    if word == "unseen":  # planned or not
+        return str(run.account.table.samples[run.account.table.seen == 0].sum())
     return run.history.outcome if word == "outcome" else str(run.summary()[FIGURES[word]])
 
 
