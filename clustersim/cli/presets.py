@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from json import dumps as json_text  # strings, integers and booleans read the same in TOML
 from typing import Annotated
 
 import typer
@@ -33,4 +34,4 @@ def presets(
     if json:
         emit_json({"preset": name, "about": told[name], "parts": parts})
     else:
-        emit_page(told[name], "", *(f'{part} = "{value}"' for part, value in parts.items()))
+        emit_page(told[name], "", *(f"{part} = {json_text(value)}" for part, value in parts.items()))

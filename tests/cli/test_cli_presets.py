@@ -26,6 +26,13 @@ def test_one_is_explained_with_its_parts(capsys, name):
     assert json.loads(capsys.readouterr().out)["parts"]["saves"] == "samples"
 
 
+def test_parts_are_shown_as_a_scenario_says_them(capsys):
+    assert main(["presets", "datasets-5.2-buffer"]) == 0
+    assert capsys.readouterr().out.endswith('buffer = 1000\nbuffer_kind = "half-flush"\non_layout_change = "refuse"\n')
+    assert main(["presets", "lightning-plain"]) == 0
+    assert capsys.readouterr().out.endswith("keeps_count = true\n")
+
+
 def test_an_unknown_one_is_refused_with_the_nearest(capsys):
     assert main(["presets", "megatrn"]) == 2
     shown = capsys.readouterr()
