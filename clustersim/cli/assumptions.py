@@ -69,6 +69,12 @@ def _restart(forecast: Forecast) -> str:
 def _reading(scenario: Scenario) -> str:
     loader = scenario.loader
     name = f"loader {loader.preset}" if loader.preset else "a loader of its own"
-    lasts = "" if loader.reshuffle_lasts is None else f" (new order lasts: {loader.reshuffle_lasts})"
-    parts = f"a checkpoint saves {loader.saves}, a restart comes back: {loader.comes_back}{lasts}"
-    return f"order {scenario.data.order}; {name}: {parts}"
+    usual = {key: field.default for key, field in type(loader).model_fields.items()}
+    stated = loader.model_dump(exclude={"preset", "saves", "comes_back"})
+    others = [f"{key} {_spelt(value)}" for key, value in stated.items() if value != usual[key]]
+    parts = [f"a checkpoint saves {loader.saves}", f"a restart comes back: {loader.comes_back}", *others]
+    return f"order {scenario.data.order}; {name}: {', '.join(parts)}"
+
+
+def _spelt(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
