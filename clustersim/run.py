@@ -110,7 +110,8 @@ class Run:
         if self.history.outcome != "done":
             return self.account
         views = self.planned_steps * batch if epochs is None else epochs * size
-        if self.planned_draws.views() == views:
+        # Under other laws the plan may hold a sample twice.
+        if self.planned_draws.views() == views and self.loader.spaces_to_count.law != "other":
             return self.account
         whole, rest = divmod(views, size)
         if self.by_identity:

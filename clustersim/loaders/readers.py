@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clustersim.account import Draws, Spaces
-from clustersim.data.orders import NestedShuffle, Order, Shuffle
+from clustersim.data.orders import NestedShuffle, Order, Shuffle, WithReplacement
 from clustersim.loaders.buffers import Buffer
 from clustersim.loaders.deal import Deal, Sharded
 from clustersim.loaders.dealer import Dealer
@@ -258,7 +258,8 @@ class Readers:
 
     def first_samples(self, epoch: int, count: int) -> Ints:
         """The first samples of an epoch in the run's order, int64[count]."""
-        return self._order.samples_at(0, epoch, np.arange(count))
+        first = np.arange(count)
+        return first if isinstance(self._order, WithReplacement) else self._order.samples_at(0, epoch, first)
 
     def steps_as_planned(self, stretches: Sequence[Journey], planned_steps: int) -> int:
         """How many steps of the stretches read what the plan reads then, by positions and orders."""
