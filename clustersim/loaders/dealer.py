@@ -17,11 +17,10 @@ Ints = NDArray[np.int64]
 class Dealer:
     """Deals epochs out to readers; an epoch that was dealt in the same way before is the same object."""
 
-    def __init__(self, order: Order, parts: Parts, batch: int, first_ranks: int) -> None:
+    def __init__(self, order: Order, parts: Parts, batch: int) -> None:
         self._order = order
         self._parts = parts
         self._batch = batch
-        self._first_ranks = first_ranks
         self._dealt: dict[tuple[int, ...], Deal | Listed] = {}
 
     @property
@@ -32,24 +31,27 @@ class Dealer:
         moves = parts.comes_back == "remainder" or parts.on_layout_change == "redivide"
         return listed or moves or isinstance(self._order, WithReplacement)
 
-    def deal(self, family: int, epoch: int, ranks: int, batches: Ints) -> Deal | Listed:
-        """An epoch of an order over the readers of so many ranks that take `batches` samples a step, int64[ranks]."""
+    def deal(self, family: int, epoch: int, ranks: int, batches: Ints, first: int) -> Deal | Listed:
+        """An epoch of an order over the readers of so many ranks that take `batches` samples a step, int64[ranks].
+
+        `first`: the ranks that the run began with.
+        """
         parts = self._parts
         readers = len(batches) * parts.readers_per_rank
         multiple = 1 if parts.last_batch == "short" else int(batches.max())
         fixed = parts.partition in ("global", "strided", "contiguous") and not self.lists
-        key = (readers, multiple) if fixed else (readers, multiple, ranks, family, epoch)
+        key = (readers, multiple) if fixed else (readers, multiple, ranks, family, epoch, first)
         if key not in self._dealt:
-            self._dealt[key] = self._deal(family, epoch, readers, multiple, batches)
+            self._dealt[key] = self._deal(family, epoch, readers, multiple, batches, first)
         return self._dealt[key]
 
-    def _deal(self, family: int, epoch: int, readers: int, multiple: int, batches: Ints) -> Deal | Listed:
+    def _deal(self, family: int, epoch: int, readers: int, multiple: int, batches: Ints, first: int) -> Deal | Listed:
         parts, order = self._parts, self._order
         if isinstance(order, WithReplacement):
             return Listed([order.part(family, epoch, reader, readers) for reader in range(readers)])
         if parts.canonical:
             samples = order.samples_at(family, epoch, np.arange(order.size))
-            return Listed([canonical(samples, parts.canonical, self._first_ranks, self._batch)])
+            return Listed([canonical(samples, parts.canonical, first, self._batch)])
         if parts.partition == "queue":
             return Queued(self._shards(family, epoch), batches)
         if parts.partition in ("shards", "contiguous-shards"):

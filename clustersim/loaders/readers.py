@@ -37,7 +37,7 @@ class Readers:
         self.batch = batch
         self.parts = parts
         self._order = order
-        self._dealer = Dealer(order, parts, batch, ranks)
+        self._dealer = Dealer(order, parts, batch)
         behind = parts.buffer or self._dealer.lists or (parts.repeats != 1 and "shards" in parts.partition)
         buffer = Buffer(parts.buffer, parts.buffer_kind)
         self._flows = FlowSpaces(order, buffer, parts.repeats or epochs or 1) if behind else None
@@ -80,7 +80,7 @@ class Readers:
         if at.lists is not None:
             return at.lists
         epoch = 0 if self.parts.order_epoch == "same" else order_epoch(at)
-        return self._dealer.deal(at.family, epoch, at.ranks, self.rank_batches(at.ranks))
+        return self._dealer.deal(at.family, epoch, at.ranks, self.rank_batches(at.ranks), at.first)
 
     def _lengths(self, at: Standing) -> Ints:
         """Samples that each reader has in its epoch, or in all of them if it never leaves it: int64[ranks, workers]."""
@@ -108,12 +108,12 @@ class Readers:
     def start(self, ranks: int) -> Standing:
         """The beginning of epoch 0."""
         zero = np.zeros((1 if self._one else ranks, self.parts.readers_per_rank), np.int64)
-        return Standing(ranks, 0, 0, zero, zero[:, 0], zero[:, 0], zero, zero, zero - 1)
+        return Standing(ranks, 0, 0, zero, zero[:, 0], zero[:, 0], zero, zero, zero - 1, ranks)
 
     def _begin(self, at: Standing, epoch: int, ranks: int | None = None, family: int = 0) -> Standing:
         """The beginning of an epoch, at the same step."""
         begun = self.start(at.ranks if ranks is None else ranks)
-        begun = replace(begun, attempt=at.attempt, origin=at.origin, skipped=at.skipped)
+        begun = replace(begun, first=at.first, attempt=at.attempt, origin=at.origin, skipped=at.skipped)
         return replace(begun, step=at.step, epoch=epoch, family=family)
 
     def _after(self, at: Standing) -> Standing:

@@ -85,7 +85,7 @@ class ReaderLoader(Readers):
             return self._requeued(at, ranks)
         if ranks != at.ranks and parts.on_layout_change == "redivide":
             return self._redivided(at, ranks)
-        if ranks != at.ranks and parts.interleave > 1:
+        if ranks != at.ranks and parts.interleave > 1 and parts.saves == "samples":
             return self._interleaved(at, ranks)
         if parts.comes_back == "reapply":
             at = replace(at, skipped=max(at.skipped, int(at.read[0].sum())))

@@ -24,6 +24,7 @@ class Standing:
     snapshot: Ints  # `read` at the last count that snapshots are taken at
     base: Ints  # int64[ranks, workers], with buffers: `read` where each reader's flow began
     before: Ints  # int64[ranks, workers], which of the carried buffers it began with, -1: an empty one
+    first: int  # the ranks that the run began with
     family: int = 0
     order_epoch: int | None = None  # None: the epoch's own
     attempt: int = 0  # the restart that the buffers' random numbers are of, 0: they are the same after every one

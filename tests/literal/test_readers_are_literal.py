@@ -14,7 +14,7 @@ from clustersim.data.orders import order_of
 from clustersim.history import History, Leg, Refused
 from clustersim.loaders.follow import Follower
 from clustersim.loaders.parts import Parts
-from clustersim.loaders.readers import ReaderLoader
+from clustersim.loaders.returning import ReaderLoader
 from clustersim.scenario.reading import Loader
 
 BATCH = 12

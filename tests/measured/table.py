@@ -13,6 +13,7 @@ import csv
 import json
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -100,6 +101,7 @@ def rows():
         ]
 
 
+@cache
 def labels():
     """(kind of a row, ending) -> (label, reason)."""
     found = {}
