@@ -47,12 +47,6 @@ MISSES = [
         "its check removed by hand: every rank comes back one sample early, in an index shuffle that is not uniform",
     ),
     (
-        "mosaic StreamingDataset py1s ncn=default(64/node) w0",
-        "mosaicml-streaming 0.13.0",
-        ["2to4", "2to4_25"],
-        "in the simulator a job that shrinks at once has the first ranks that its cluster has: runs are filled up for 4",
-    ),
-    (
         "tf.data shard(R,r).shuffle(64).repeat.batch, iterator ckpt",
         "tensorflow 2.21.0",
         None,
