@@ -76,7 +76,8 @@ class Run:
     def by_identity(self) -> bool:
         """Whether views are counted sample by sample."""
         mode = self.scenario.run.account
-        if self.loader.spaces_to_count.law == "other":
+        law = self.loader.spaces_to_count.law
+        if law == "other" or (law == "blocks" and (self.seen_draws.modulus > 1).any()):  # they have no other count
             return True
         return mode == "identity" or (mode == "auto" and self._is_small)
 

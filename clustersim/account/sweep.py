@@ -45,6 +45,8 @@ def sweep(spaces: Spaces, planned: Draws, seen: Draws) -> Pieces:
     """
     size = spaces.size
     draws, is_planned = both_sides(size, planned, seen)
+    if (draws.modulus > 1).any():
+        raise ValueError("a read of every n-th offset has to be told by plain ones")
     whole = (draws.start == 0) & (draws.stop == size)
     even_planned = sum(draws.epochs[whole & is_planned].tolist())
     even_seen = sum(draws.epochs[whole & ~is_planned].tolist())

@@ -153,6 +153,10 @@ class Loader(Part):
                 return f"with loader.{key} = {_spelt(getattr(self, key))}"
         if self.comes_back == "remainder" and self.last_batch in _WHOLE:
             return f'with loader.comes_back = "remainder" and last_batch = "{self.last_batch}"'
+        if self.buffer:
+            return f"with loader.buffer = {self.buffer}"
+        if self.repeats != 1 and "shards" in self.partition:
+            return f'with loader.repeats = {self.repeats} and partition = "{self.partition}"'
         if self.partition == "contiguous" and self.permutes == "part":
             return 'with loader.permutes = "part"'
         return ""

@@ -146,6 +146,8 @@ def test_advancing_a_then_b_steps_is_advancing_a_plus_b(parts, size, cuts):
     assert sum(piece.steps for piece in pieces) == whole.stretch.steps
     for piece, following in pairwise(pieces):
         assert following.steps == 0 or piece.start + piece.steps * loader.batch == following.start
-    expanded = [s for p in pieces for k in range(p.step, p.step + p.steps) for s in loader.batch_at(p, k, 1)[0].tolist()]
-    stretch = whole.stretch
-    assert expanded == [s for k in range(stretch.steps) for s in loader.batch_at(stretch, k, 1)[0].tolist()]
+
+    def expanded(stretch):
+        return [loader.batch_at(stretch, stretch.step + k, 1)[0].tolist() for k in range(stretch.steps)]
+
+    assert [batch for piece in pieces for batch in expanded(piece)] == expanded(whole.stretch)

@@ -421,7 +421,8 @@ def test_a_wrong_value_is_told_in_one_line(document, override, line):
         ),
         (
             {"loader": {"saves": "samples", "comes_back": "exact", "partition": "shards"}},
-            'data.order: expected "shard-shuffle" or "sequential" or "nested-shuffle" or "with-replacement" with loader.partition = "shards", found "shuffle"',
+            'data.order: expected "shard-shuffle" or "sequential" or "nested-shuffle" or "with-replacement" with '
+            'loader.partition = "shards", found "shuffle"',
         ),
         (
             {
@@ -434,8 +435,7 @@ def test_a_wrong_value_is_told_in_one_line(document, override, line):
                 "data.order": "sequential",
                 "data.shards": 7,
             },
-            'data.shards: expected at least 32 shards, one for each of 8 ranks '
-            "x 4 workers, found 7",
+            "data.shards: expected at least 32 shards, one for each of 8 ranks x 4 workers, found 7",
         ),
         (
             {
@@ -449,7 +449,8 @@ def test_a_wrong_value_is_told_in_one_line(document, override, line):
                 "loader": {"saves": "samples", "comes_back": "exact", "partition": "contiguous", "permutes": "part"},
                 "data": {"samples": "60 M"},
             },
-            'data: expected at most 10 M samples, which are counted one by one with loader.permutes = "part", found 60000000',
+            "data: expected at most 10 M samples, which are counted one by one with "
+            'loader.permutes = "part", found 60000000',
         ),
         (
             {
@@ -464,7 +465,8 @@ def test_a_wrong_value_is_told_in_one_line(document, override, line):
         ),
         (
             {"loader": {"comes_back": "restart-epoch", "saves": "nothing"}},
-            'loader.saves: expected "samples" or "batches" or "epoch" with comes_back = "restart-epoch", found "nothing"',
+            'loader.saves: expected "samples" or "batches" or "epoch" with comes_back = "restart-epoch", '
+            'found "nothing"',
         ),
         (
             {"run": {"tokens": "1 T"}, "model.sequence_length": None, "data": {"samples": "1 M"}},
