@@ -1,0 +1,116 @@
+"""`clustersim loaders`: every loader preset over the same failures, one row each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from clustersim.cli.options import JsonOption, ScenarioArgument, SeedOption, SetOption, load
+from clustersim.cli.outcome import UNFINISHED
+from clustersim.cli.output import complain, could_not_write, emit_json, emit_page, table
+from clustersim.cli.progress import progress_bar
+from clustersim.cli.usage import path_to, whole_number
+from clustersim.cli.words import count, plural, share
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from clustersim.study.league import League
+
+# The figures of the league's table that are shown, and how.
+_SHOWN = {
+    "extra_views": ("extra", count),
+    "missing_views": ("missing", count),
+    "never_seen_samples": ("never seen", count),
+    "identical_steps_share": ("same steps", share),
+}
+
+
+def loaders(
+    scenario: ScenarioArgument,
+    presets: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Only these; `clustersim presets` lists them.  [default: all]")
+    ] = None,
+    replications: Annotated[
+        int, typer.Option(parser=whole_number(1), metavar="N", help="How many runs of each preset.")
+    ] = 20,
+    out: Annotated[
+        Path | None,
+        typer.Option(parser=path_to("a directory's name"), metavar="DIR", help="Store the study in a new directory."),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(parser=whole_number(1), metavar="N", help="Processes on this machine.  [default: all cores]"),
+    ] = None,
+    overrides: SetOption = None,
+    seed: SeedOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Compare the loader presets over the same failures."""
+    from clustersim.scenario import presets as shipped
+    from clustersim.study.engines import EngineError
+    from clustersim.study.league import league
+    from clustersim.study.store import DirectoryRefused
+
+    loaded = load(scenario, overrides)
+    names = None if presets is None else list(dict.fromkeys(name.strip() for name in presets.split(",")))
+    try:
+        with progress_bar(len(shipped() if names is None else names) * replications) as bar:
+            found = league(loaded, names, replications, seed=seed, workers=workers, out=out, progress=bar)
+    except DirectoryRefused as error:
+        raise typer.BadParameter(str(error), param_hint="--out") from None
+    except EngineError as error:
+        complain(str(error))
+        raise typer.Exit(UNFINISHED) from None
+    except OSError as error:
+        complain(could_not_write(error))
+        raise typer.Exit(UNFINISHED) from None
+    if json:
+        emit_json(_as_json(found, loaded.name))
+    else:
+        emit_page(*_page(found, loaded.name, replications))
+    unfinished = found.table[found.table["unfinished"] > 0]
+    if len(unfinished):
+        first = unfinished.iloc[0]
+        runs = f"{first['unfinished']} of {plural(replications, 'run')}"
+        complain(f"{plural(len(unfinished), 'preset')} did not always finish; the first, {first['preset']}: {runs}")
+        raise typer.Exit(UNFINISHED)
+
+
+def _page(found: League, name: str, replications: int) -> list[RenderableType]:
+    seed, rows = found.study.manifest["seed"], found.table.to_dict("records")
+    ran, refused = ([row for row in rows if bool(row["refused"]) is kind] for kind in (False, True))
+    heads = [head for head, _ in _SHOWN.values()]
+    shown = table("preset", "order", *heads, "extra a failure", "4 to 3 ranks", "2 to 4 ranks", left=2)
+    for column in shown.columns[-2:]:
+        column.justify = "left"
+    for row in ran:
+        figures = [_figure(row, figure, words) for figure, (_, words) in _SHOWN.items()]
+        rate = row["extra_views_per_failure"]
+        degrees = row["degree_4_to_3"], row["degree_2_to_4"]
+        shown.add_row(row["preset"], row["order"], *figures, "" if rate != rate else count(rate), *degrees)
+    head = f"{name} (seed {seed}, {plural(len(ran), 'preset')}, {plural(replications, 'replication')} each)"
+    parts: list[RenderableType] = [head, "", shown, ""]
+    if replications > 1:
+        parts.append("Means ± half of their 95 % intervals; every preset, as it ships, met the same failures.")
+    parts.append("Views against the plan of the same loader. Other ranks: tried on 960 samples, against whole epochs.")
+    if refused:
+        parts += ["", f"{plural(len(refused), 'preset')} not run:"]
+        parts += [f"{row['preset']}: {row['refused']}" for row in refused]
+    return parts
+
+
+def _figure(row: dict[Any, Any], figure: str, words: Any) -> str:
+    half = (row[f"{figure}_ci95_high"] - row[f"{figure}_ci95_low"]) / 2
+    return str(words(row[figure])) + (f" ± {words(half)}" if half > 0 else "")
+
+
+def _as_json(found: League, name: str) -> dict[str, Any]:
+    """The league in JSON values: null where a preset has no such figure."""
+    rows = [
+        {str(key): None if value != value else value for key, value in row.items()}
+        for row in found.table.to_dict("records")
+    ]
+    return {"scenario": name, "presets": rows, "provenance": dict(found.study.manifest)}

@@ -1,0 +1,201 @@
+"""The league of loaders: every preset over the same failures, sorted by the damage that they do."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from clustersim.scenario import Scenario, ScenarioError, load_scenario, preset_parts, presets
+from clustersim.simulation import simulate
+from clustersim.study.spread import spread
+from clustersim.study.study import Study
+from clustersim.study.sweep import Source, sweep
+
+PLAIN = ("restore", "epoch", "reshuffle", "unseen-remainder", "restart-run", "no-rewind")
+"""The presets that name a way to come back, not a library; they come first among equals."""
+
+FIGURES = ("extra_views", "missing_views", "never_seen_samples", "identical_steps_share")
+"""The figures of the league, columns of its table."""
+
+CHANGES = {"4_to_3": (4, 3), "2_to_4": (2, 4)}
+"""The changes of the data-parallel degree that are tried: column's name after `degree_`, ranks before and after."""
+
+
+TABLE = "league.parquet"
+"""The league's table beside those of a stored study."""
+
+
+class League(NamedTuple):
+    """What every preset comes to."""
+
+    table: pd.DataFrame
+    """One row a preset, the least damage first; see `league`."""
+    study: Study
+    """The sweep that it rests on: a point for each preset that could be run, in the order of `presets`."""
+
+
+def league(
+    scenario: Source,
+    names: Sequence[str] | None = None,
+    replications: int = 20,
+    *,
+    seed: int | None = None,
+    workers: int | None = None,
+    out: str | PathLike[str] | None = None,
+    progress: Callable[[float], object] | None = None,
+) -> League:
+    """Every loader preset as it ships over the same failures; other parts that the scenario's loader sets are left out.
+
+    A preset that says that it needs another `data.order` than the scenario's is run in the first one of them that the
+    scenario allows. One that the scenario allows in none, such as one that is counted sample by sample over too large
+    a corpus, gets a row that says why.
+
+    The table has the columns preset, order, replications, unfinished (of them), for each of `FIGURES` its mean and
+    <figure>_ci95_low and <figure>_ci95_high (NaN for a single replication), extra_views_per_failure and
+    missing_views_per_failure (over all interruptions; NaN without any), degree_4_to_3 and degree_2_to_4 (see
+    `on_degree`), and refused: why it was not run, else empty. It is sorted by extra and missing views together, with
+    runs that did not finish after those that did.
+
+    Args:
+        scenario: a scenario, or what `load_scenario` takes.
+        names: of presets; all of them if None.
+        replications: of each preset.
+        seed, workers: as in `sweep`.
+        out: a directory to store the study in as it goes, and in the end the league as league.parquet.
+        progress: called now and then with the number of runs that need not be waited for any more, out of presets *
+            replications; those of a preset that cannot be run are among them from the start.
+
+    Raises:
+        ScenarioError: the scenario is wrong, there is no such preset, or it allows none of them.
+        ValueError: another argument is.
+        DirectoryRefused: `out` cannot be used; a ValueError.
+        OSError: `out` cannot be written; what was finished before is stored.
+    """
+    fitted = _entries(scenario, names)
+    allowed = {name: entry for name, entry in fitted.items() if isinstance(entry, Scenario)}
+    if not allowed:
+        first = next(iter(fitted.values()))
+        assert isinstance(first, ScenarioError)
+        raise first
+    points = [{"loader.preset": name, "data.order": entry.data.order} for name, entry in allowed.items()]
+    base = next(iter(allowed.values()))
+    refused = (len(fitted) - len(allowed)) * replications
+    tell = None if progress is None else lambda done: progress(done + refused)
+    study = sweep(base, points, replications, seed=seed, workers=workers, out=out, progress=tell)
+    own = dict(zip(allowed, (rows for _, rows in study.table.groupby("point")), strict=True))
+    rows = [_row(name, entry, own.get(name)) for name, entry in fitted.items()]
+    table = _sorted(pd.DataFrame(rows))
+    if out is not None:
+        table.to_parquet(Path(out) / TABLE)
+    return League(table, study)
+
+
+def _entries(scenario: Source, names: Sequence[str] | None = None) -> dict[str, Scenario | ScenarioError]:
+    """The scenario with each preset and an order that fits it; or the error that says why there is none.
+
+    Raises:
+        ScenarioError: the scenario itself is wrong, or there is no such preset.
+    """
+    base = load_scenario(scenario)
+    for name in names or ():
+        preset_parts(name, base.source)
+    return {name: _fitted(base, name) for name in (list(presets()) if names is None else dict.fromkeys(names))}
+
+
+def _fitted(base: Scenario, name: str) -> Scenario | ScenarioError:
+    own = base.data.order
+    needed = needed_orders(name)
+    # A preset that names no order takes every order that has something to shuffle.
+    if needed:
+        # The scenario's own order, else one that shuffles as much as the loader can.
+        tried = sorted(needed, key=lambda order: (order != own, order == "sequential"))
+    else:
+        tried = [own, "shuffle"]
+    errors = []
+    for order in tried:
+        try:
+            return load_scenario(base, {"loader": {"preset": name}, "data.order": order})
+        except ScenarioError as error:
+            errors.append(error)
+    return errors[0]
+
+
+def needed_orders(name: str) -> list[str]:
+    """The values of `data.order` that a preset's text says it needs, the best first; none if any will do."""
+    said = re.search(r"Needs data\.order = (.*?)\.(?:\s|$)", presets()[name].replace("\n", " "))
+    return re.findall(r'"([a-z-]+)"', said[1]) if said else []
+
+
+def _row(name: str, entry: Scenario | ScenarioError, runs: pd.DataFrame | None) -> dict[str, Any]:
+    row: dict[str, Any] = {"preset": name, "order": "", "replications": 0, "unfinished": 0}
+    if isinstance(entry, Scenario) and runs is not None:
+        row |= {
+            "order": entry.data.order,
+            "replications": len(runs),
+            "unfinished": int((runs["outcome"] != "done").sum()),
+            **_figures(runs),
+        }
+    row |= {f"degree_{change}": on_degree(name, *ranks) for change, ranks in CHANGES.items()}
+    return row | {"refused": str(entry) if isinstance(entry, ScenarioError) else ""}
+
+
+def _figures(runs: pd.DataFrame) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for figure in FIGURES:
+        values = runs[figure].to_numpy(np.float64)
+        several = spread(values) if len(values) > 1 else {"mean": float(values[0])}
+        found[figure] = several["mean"]
+        for end in ("ci95_low", "ci95_high"):
+            found[f"{figure}_{end}"] = several.get(end, np.nan)
+    failures = int(runs["interruptions"].sum())
+    for figure in ("extra_views", "missing_views"):
+        found[f"{figure}_per_failure"] = float(runs[figure].sum()) / failures if failures else np.nan
+    return found
+
+
+def _sorted(table: pd.DataFrame) -> pd.DataFrame:
+    """The least damage first; on ties the plain presets, then by name. What was not run comes last."""
+    damage = table["extra_views"] + table["missing_views"]
+    plain = [PLAIN.index(name) if name in PLAIN else len(PLAIN) for name in table["preset"]]
+    keys = pd.DataFrame(
+        {"refused": table["refused"] != "", "unfinished": table["unfinished"] > 0, "damage": damage, "plain": plain}
+    ).assign(name=table["preset"])
+    return table.loc[keys.sort_values(keys.columns.tolist()).index].reset_index(drop=True)
+
+
+@cache
+def on_degree(name: str, before: int, after: int) -> str:
+    """What a preset does when it comes back on other ranks, by one small run of its own (two epochs of 960 samples).
+
+    "exact": every batch is the planned one; "complete": nothing repeated or lost, but in other batches; "repeats",
+    "loses", "repeats, loses": views against one an epoch of every sample; "refuses".
+    """
+    # The job that grows begins with a crash that takes it to its first ranks.
+    crashes: Mapping[int, int] = {**({0: before} if before < after else {}), 28: after}
+    ranks = max(before, after)
+    scenario = load_scenario(
+        {
+            "run": {"epochs": 2},
+            "model": {"global_batch": 24, "step_time": "1 s"},
+            "cluster": {"nodes": ranks, "gpus_per_node": 1},
+            "failures": [{"cause": "crash", "at_steps": list(crashes), "data": list(crashes.values())}],
+            "checkpoint": {"every": "5 steps"},
+            "data": {"samples": 960, "shards": 24, "order": (needed_orders(name) or ["shuffle"])[0]},
+            "loader": {"preset": name, **({"buffer": 64} if preset_parts(name, name).get("buffer") else {})},
+        }
+    )
+    if scenario.loader.on_layout_change == "refuse":
+        return "refuses"
+    run = simulate(scenario, seed=0)
+    if run.history.outcome == "refused":
+        return "refuses"
+    figures = run.summary()
+    if figures["identical_steps_share"] == 1:
+        return "exact"
+    found = {"repeats": figures["extra_views_ideal"], "loses": figures["missing_views_ideal"]}
+    return ", ".join(word for word, views in found.items() if views) or "complete"

@@ -1,0 +1,58 @@
+"""`clustersim loaders`: one row a preset, and one line for what is wrong."""
+
+import json
+
+import pandas as pd
+
+from clustersim import load_study
+from clustersim.study.league import league
+
+ASKED = ("loaders", "workshop", "--workers", 1, "--replications", 2)
+
+
+def test_it_prints_a_row_a_preset_and_why_some_are_not_run(clustersim):
+    code, printed, err = clustersim(*ASKED, "--presets", "epoch, restore,datasets-3.6")
+    lines = printed.splitlines()
+    assert (code, err) == (0, "")
+    assert lines[0] == "The workshop: 240 documents, 60 steps, one failure (seed 0, 2 presets, 2 replications each)"
+    assert [line.split() for line in lines[3:5]] == [
+        ["restore", "shuffle", "0", "0", "0", "100", "%", "0", "exact", "exact"],
+        ["epoch", "shuffle", "80", "80", "0", "66.7", "%", "80", "repeats", "repeats"],
+    ]
+    assert lines[-2] == "1 preset not run:"
+    assert lines[-1].startswith("datasets-3.6: workshop.toml: data.shards: expected at least 4 shards")
+
+
+def test_json_is_the_table(clustersim):
+    code, printed, _ = clustersim(*ASKED, "--presets", "epoch,datasets-3.6", "--json")
+    epoch, refused = json.loads(printed)["presets"]
+    assert code == 0
+    assert (epoch["preset"], epoch["extra_views"], epoch["degree_2_to_4"]) == ("epoch", 80, "repeats")
+    assert (refused["preset"], refused["extra_views"]) == ("datasets-3.6", None)
+
+
+def test_it_stores_the_study_and_the_league(clustersim, tmp_path):
+    out = tmp_path / "league"
+    assert clustersim(*ASKED, "--presets", "epoch,restore", "--out", out)[0] == 0
+    expected = league("workshop", ["epoch", "restore"], 2, workers=1)
+    pd.testing.assert_frame_equal(pd.read_parquet(out / "league.parquet"), expected.table)
+    pd.testing.assert_frame_equal(load_study(out).table, expected.study.table)
+    code, _, err = clustersim(*ASKED, "--presets", "epoch", "--out", out)
+    assert code == 2
+    assert "--out" in err
+
+
+def test_a_wrong_preset_is_one_line(clustersim):
+    code, printed, err = clustersim(*ASKED, "--presets", "epoc")
+    assert (code, printed) == (2, "")
+    assert err == (
+        'workshop.toml: loader.preset: expected a preset that `clustersim presets` lists, found "epoc"; '
+        'did you mean "epoch"?\n'
+    )
+
+
+def test_runs_that_do_not_finish_are_told(clustersim, starving):
+    code, printed, err = clustersim("loaders", starving, "--workers", 1, "--replications", 2, "--presets", "restore")
+    assert code == 1
+    assert printed
+    assert err == "1 preset did not always finish; the first, restore: 2 of 2 runs\n"
