@@ -73,18 +73,23 @@ class Run:
         return self.loader.draws(self.reads.kept)[0]
 
     @cached_property
+    def draws_to_count(self) -> Draws:
+        """What the lineage read, in orders that can be counted by their law (`Loader.draws_to_count`)."""
+        return self.loader.draws_to_count(self.reads.kept)
+
+    @cached_property
     def by_identity(self) -> bool:
         """Whether views are counted sample by sample."""
         mode = self.scenario.run.account
         law = self.loader.spaces_to_count.law
-        if law == "other" or (law == "blocks" and (self.seen_draws.modulus > 1).any()):  # they have no other count
+        if law == "other" or (law == "blocks" and (self.draws_to_count.modulus > 1).any()):  # they have no other count
             return True
         return mode == "identity" or (mode == "auto" and self._is_small)
 
     @cached_property
     def _is_small(self) -> bool:
         """Whether all views, one by one, are soon gone through and fit into memory."""
-        return max(self.spaces.size, self.seen_draws.views(), self.planned_draws.views()) <= IDENTITY_MAX
+        return max(self.spaces.size, max(self.steps, self.planned_steps) * self.scenario.sizes.batch) <= IDENTITY_MAX
 
     @cached_property
     def counts(self) -> Counts:
@@ -100,9 +105,8 @@ class Run:
         if self.by_identity:
             return count_identity(self.spaces, planned, self.seen_draws).ledger()
         rng = streams.generator(self.seed, self.replication, "account")
-        kept = self.reads.kept
-        ledger = count(self.loader.spaces_to_count, planned, self.loader.draws_to_count(kept), rng)
-        return replace(ledger, exact="distribution") if self.loader.drawn(kept) else ledger
+        ledger = count(self.loader.spaces_to_count, planned, self.draws_to_count, rng)
+        return replace(ledger, exact="distribution") if self.loader.drawn(self.reads.kept) else ledger
 
     @cached_property
     def account_ideal(self) -> Ledger:

@@ -141,7 +141,7 @@ def damage(run: Run) -> pd.DataFrame:
         so_far = _damage_one_by_one(run, ends)
     else:
         rng = streams.generator(run.seed, run.replication, "account")
-        so_far = damage_by_interval(run.spaces, run.planned_draws, run.seen_draws, ends, rng)
+        so_far = damage_by_interval(run.spaces, run.planned_draws, run.draws_to_count, ends, rng)
     before, after = rows[:-1], rows[1:]
     return pd.DataFrame(
         {

@@ -30,11 +30,18 @@ class Pass:
     begun: Ints  # int64[ranks, workers]
     ended: Ints  # int64[ranks, workers]
     turn: Ints  # int64[ranks], the worker that delivers first
-    left: Ints  # int64[ranks, workers], batches that each reader had
+    lengths: Ints  # int64[ranks, workers], samples that each reader has
+    drops: bool  # whether a last batch that is not whole is dropped
     rank_batch: Ints  # int64[ranks], samples a step
     endless: bool
     flows: Ints | None  # int64[ranks, workers], what the readers yield behind their buffers; None: they have none
     base: Ints  # int64[ranks, workers], the local position at which each flow begins
+
+    @property
+    def left(self) -> Ints:
+        """Batches that each reader has when the pass begins, int64[ranks, workers]."""
+        samples, batch = self.lengths - self.begun, self.rank_batch[:, None]
+        return samples // batch if self.drops else -(-samples // batch)
 
     @cached_property
     def pace(self) -> Ints:
@@ -114,6 +121,29 @@ class Pass:
                 low = end
             found.append(np.concatenate(pieces))
         return found
+
+
+def joined(passes: Sequence[Pass]) -> list[Pass]:
+    """The passes, with those made one that go on where the one before stopped, in the next step and the same order."""
+    found: list[Pass] = []
+    for part in passes:
+        before = found[-1] if found else None
+        if before is not None and _goes_on(before, part):
+            found[-1] = replace(before, steps=before.steps + part.steps, ended=part.ended)
+        else:
+            found.append(part)
+    return found
+
+
+def _goes_on(before: Pass, part: Pass) -> bool:
+    same = (before.family, before.epoch, before.endless) == (part.family, part.epoch, part.endless)
+    if not same or before.deal is not part.deal or before.step + before.steps != part.step:
+        return False
+    if before.flows is not None or not np.array_equal(before.rank_batch, part.rank_batch):
+        return False
+    if not np.array_equal(before.ended, part.begun):
+        return False
+    return np.array_equal(turns(before.left, before.turn, before.steps)[1], part.turn)
 
 
 def draws_of(passes: Sequence[tuple[int, Pass]]) -> tuple[Draws, Ints]:

@@ -18,7 +18,7 @@ from clustersim.loaders.flows import Flow, FlowSpaces, Source
 from clustersim.loaders.listed import Listed
 from clustersim.loaders.part_order import PartOrder, part_family
 from clustersim.loaders.parts import Parts
-from clustersim.loaders.passes import Pass, as_planned, draws_of
+from clustersim.loaders.passes import Pass, as_planned, draws_of, joined
 from clustersim.loaders.split import rank_slices
 from clustersim.loaders.standing import Journey, Standing, Traveled, order_epoch
 from clustersim.loaders.turns import turns
@@ -55,6 +55,7 @@ class Readers:
         self._endless = parts.repeats != 1
         self._repeats = parts.repeats or epochs
         self._first_ranks = ranks
+        self._batches: dict[int, Ints] = {}
         self._carried: list[tuple[int, int, int]] = []  # flow, samples that it has yielded, samples that it holds then
 
     @property
@@ -69,11 +70,13 @@ class Readers:
 
     def rank_batches(self, ranks: int) -> Ints:
         """Samples that each rank takes a step, int64[ranks]; or all together, where one reads for them, int64[1]."""
-        if self.parts.rank_batch == "constant":
-            each = np.full(ranks, self.batch // self._first_ranks, dtype=np.int64)
-        else:
-            each = np.array([stop - start for start, stop in rank_slices(self.batch, ranks)], dtype=np.int64)
-        return each.sum(keepdims=True) if self._one else each
+        if ranks not in self._batches:
+            if self.parts.rank_batch == "constant":
+                each = np.full(ranks, self.batch // self._first_ranks, dtype=np.int64)
+            else:
+                each = np.array([stop - start for start, stop in rank_slices(self.batch, ranks)], dtype=np.int64)
+            self._batches[ranks] = each.sum(keepdims=True) if self._one else each
+        return self._batches[ranks]
 
     def deal(self, at: Standing) -> Deal | Listed:
         """How the epoch in which the readers stand is dealt out to them."""
@@ -182,7 +185,7 @@ class Readers:
         flows = None if self._flows is None else self._flow_numbers(at)
         return Pass(
             at.step, done.step - at.step, self._family(at), epoch, self.deal(at), at.read, done.read, at.turn,
-            self._left(at), self.rank_batches(ranks), self._endless, flows, at.base,
+            self._lengths(at), self.parts.last_batch == "drop", self.rank_batches(ranks), self._endless, flows, at.base,
         )  # fmt: skip
 
     def _family(self, at: Standing) -> int:
@@ -254,7 +257,8 @@ class Readers:
 
     def draws_to_count(self, stretches: Sequence[Journey]) -> Draws:
         """What the stretches read, in orders that can be counted by their law."""
-        return self.draws(stretches)[0]
+        passes = joined([part for stretch in stretches for part in stretch.passes])
+        return draws_of([(0, part) for part in passes])[0]
 
     def first_samples(self, epoch: int, count: int) -> Ints:
         """The first samples of an epoch in the run's order, int64[count]."""

@@ -20,7 +20,10 @@ def turns(left: Ints, turn: Ints, batches: int | Ints) -> tuple[Ints, Ints]:
     ranks, workers = left.shape
     if workers == 1:
         return np.broadcast_to(batches, ranks).astype(np.int64)[:, None], turn
+    place = (np.arange(workers) - turn[:, None]) % workers  # of each worker in the rotation
     batches = np.broadcast_to(batches, ranks)
+    if left.min() > batches.max() // workers:  # nobody runs out: all workers take even turns
+        return batches[:, None] // workers + (place < batches[:, None] % workers), (turn + batches) % workers
     rotation = (turn[:, None] + np.arange(workers)) % workers
     mine = np.take_along_axis(left, rotation, axis=1)
     rounds = _whole_rounds(mine, batches)
