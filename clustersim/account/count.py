@@ -8,7 +8,7 @@ from clustersim.account.blocks import count_blocks
 from clustersim.account.draws import Draws
 from clustersim.account.ledger import Ledger
 from clustersim.account.overlay import overlay
-from clustersim.account.residues import flatten
+from clustersim.account.residues import plain
 from clustersim.account.spaces import Spaces, in_blocks
 from clustersim.account.sweep import sweep
 
@@ -26,12 +26,13 @@ def count(spaces: Spaces, planned: Draws, seen: Draws, rng: np.random.Generator)
         rng: the stream of random numbers; it is left alone where the result is exact.
 
     Raises:
-        ValueError: a read leaves [0, N), or a row of several epochs does not read them whole.
+        ValueError: a read leaves [0, N), a row of several epochs does not read them whole, or residues of too many
+            moduli meet (`plain`).
     """
+    spaces, planned, seen = plain(spaces, planned, seen)
+    pieces = sweep(spaces, planned, seen)
     if in_blocks(spaces):
-        pieces = sweep(spaces, planned, seen)
         return Ledger.of(*count_blocks(spaces, pieces), "identity")
-    pieces = sweep(spaces, *flatten(planned, seen, spaces.same_every_epoch))
     table, _ = overlay(rng, pieces)
     cell = np.zeros_like(table.samples)
     return Ledger.of(cell, *table, "identity" if len(pieces.family) <= 1 else "distribution")

@@ -46,26 +46,9 @@ def cut_reads(spaces: Spaces, planned: Draws, seen: Draws, steps: Ints) -> Cuts:
     """
     size = reach_of(spaces)
     draws, is_planned = both_sides(size, planned, seen)
-    if (np.diff(steps) < 0).any():
-        raise ValueError("the steps of the cuts must not fall")
-    length = draws.epochs * (draws.stop - draws.start)
-    last_step = draws.step + draws.every * ((draws.lead + length - 1) // draws.per_step)
-    low = np.searchsorted(steps, draws.step, side="right")  # the first cut with some of the row before it
-    high = np.searchsorted(steps, last_step, side="right")  # the first cut with all of it before it
-    if (high == len(steps)).any():
-        raise ValueError(f"step {int(last_step.max())} is read, and the last cut is before {steps[-1:].tolist()}")
-
-    parts = high - low + 1
-    row = np.repeat(np.arange(len(draws)), parts)
-    nth = np.arange(len(row)) - np.repeat(np.cumsum(parts) - parts, parts)
-    cut = low[row] + nth
-    turns = -(-(steps[cut] - draws.step[row]) // draws.every[row])  # in which the row's readers read before the cut
-    read = np.minimum(turns * draws.per_step[row] - draws.lead[row], length[row])
-    before = np.where(nth == 0, 0, np.concatenate(([0], read))[: len(read)])
-    some = read > before
-    row, cut = row[some], cut[some]
+    row, cut, before, read = at_cuts(draws, steps)
     # Offsets counted from the row's first epoch, so that epoch i lies in [i·N, (i + 1)·N).
-    begin, end = draws.start[row] + before[some], draws.start[row] + read[some]
+    begin, end = draws.start[row] + before, draws.start[row] + read
     first, last = begin // size, (end - 1) // size
 
     even = np.maximum(last - first - 1, 0)
@@ -90,3 +73,37 @@ def cut_reads(spaces: Spaces, planned: Draws, seen: Draws, steps: Ints) -> Cuts:
     residues = (draws.modulus[piece_row], draws.low[piece_row], draws.high[piece_row])
     columns = (piece_cut, family, epoch, start, stop, *residues, is_planned[piece_row])
     return Cuts(evens[1], evens[0], *(column[order] for column in columns))
+
+
+def at_cuts(draws: Draws, steps: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Rows cut at steps, in pieces that are not empty.
+
+    Args:
+        draws: the rows.
+        steps: int64[cuts], never falling.
+
+    Returns:
+        the row of each piece, the cut that it comes before, and the offsets of the row that are passed before and
+        after it; int64[pieces] each.
+
+    Raises:
+        ValueError: steps fall, or a read comes after the last cut.
+    """
+    if (np.diff(steps) < 0).any():
+        raise ValueError("the steps of the cuts must not fall")
+    length = draws.epochs * (draws.stop - draws.start)
+    last_step = draws.step + draws.every * ((draws.lead + length - 1) // draws.per_step)
+    low = np.searchsorted(steps, draws.step, side="right")  # the first cut with some of the row before it
+    high = np.searchsorted(steps, last_step, side="right")  # the first cut with all of it before it
+    if (high == len(steps)).any():
+        raise ValueError(f"step {int(last_step.max())} is read, and the last cut is before {steps[-1:].tolist()}")
+
+    parts = high - low + 1
+    row = np.repeat(np.arange(len(draws)), parts)
+    nth = np.arange(len(row)) - np.repeat(np.cumsum(parts) - parts, parts)
+    cut = low[row] + nth
+    turns = -(-(steps[cut] - draws.step[row]) // draws.every[row])  # in which the row's readers read before the cut
+    read = np.minimum(turns * draws.per_step[row] - draws.lead[row], length[row])
+    before = np.where(nth == 0, 0, np.concatenate(([0], read))[: len(read)])
+    some = read > before
+    return row[some], cut[some], before[some], read[some]

@@ -14,7 +14,7 @@ from clustersim.account.cuts import Cuts, cut_reads
 from clustersim.account.draws import Draws, Ints
 from clustersim.account.overlay import overlay
 from clustersim.account.replay import replay
-from clustersim.account.residues import flatten
+from clustersim.account.residues import plain
 from clustersim.account.spaces import BlockSpaces, Spaces, in_blocks
 from clustersim.account.sweep import sweep
 
@@ -47,10 +47,10 @@ def damage(spaces: Spaces, planned: Draws, seen: Draws, steps: Ints, rng: np.ran
     Raises:
         ValueError: steps fall, a read comes after the last of them, or the reads are not sound.
     """
-    if in_blocks(spaces):
-        return _damage_blocks(spaces, cut_reads(spaces, planned, seen, steps))
-    planned, seen = flatten(planned, seen, spaces.same_every_epoch, steps)
+    spaces, planned, seen = plain(spaces, planned, seen, steps)
     cuts = cut_reads(spaces, planned, seen, steps)
+    if in_blocks(spaces):
+        return _damage_blocks(spaces, cuts)
     pieces = sweep(spaces, planned, seen)
     _, overlays = overlay(rng, pieces)
     extra, missing, exact = replay(rng, pieces, overlays, cuts)

@@ -1,110 +1,220 @@
-"""Reads of every n-th offset, as plain reads of the same law.
+"""Reads of some residues of an interval, laid out as reads of whole intervals, so that they can be swept.
 
-Under a uniform permutation any fixed relabelling of an epoch's offsets keeps the law. So an epoch is cut where a read
-begins or ends, the offsets of each cut are sorted by which rows read them, and those of one kind are laid out side by
-side: every row then reads whole intervals.
+A count needs to know how many offsets each set of reads has in common, not which. Where nothing but residues tells
+offsets apart, those that the same reads read are laid side by side, and every read is an interval again.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from math import lcm
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import lcm, prod
+from typing import Literal
 
 import numpy as np
 
+from clustersim.account.blocks import layout
+from clustersim.account.cuts import at_cuts
 from clustersim.account.draws import Draws, Ints
+from clustersim.account.rows import number
+from clustersim.account.spaces import BlockSpaces, Spaces, in_blocks
+from clustersim.account.sweep import both_sides
 
-MOST = 1 << 24
-"""Offsets that are gone through one by one to sort those of one cut."""
+_MOST_EDGES = 2**23  # of residues, in a period of several moduli
 
 
-def flatten(planned: Draws, seen: Draws, same_every_epoch: bool, steps: Ints | None = None) -> tuple[Draws, Draws]:
-    """Planned and seen reads without moduli, of the same law; the same objects where there are none.
+@dataclass(frozen=True)
+class _Samples:
+    """The samples in their own order, in the same blocks."""
+
+    size: int
+    block_starts: Ints
+    law: Literal["blocks"] = "blocks"
+    same_every_epoch: bool = True
+
+    def block_order(self, family: int, epoch: int) -> Ints:
+        """The blocks as they lie, int64[K]."""
+        return np.arange(len(self.block_starts) - 1)
+
+    def samples_at(self, family: int, epoch: int, offsets: Ints) -> Ints:
+        """The offsets themselves."""
+        return offsets
+
+    def offset_of(self, family: Ints, epoch: Ints, sample: int) -> Ints:
+        """The sample itself, int64 of the arrays' shape."""
+        return np.full(np.broadcast(family, epoch).shape, sample, dtype=np.int64)
+
+
+def plain(spaces: Spaces, planned: Draws, seen: Draws, steps: Ints | None = None) -> tuple[Spaces, Draws, Draws]:
+    """Reads without residues, and the orders they are in, that have the same count, or the same law of it.
+
+    Under the law "uniform" what stands at which offset of a permutation may be renamed; under "blocks" the reads become
+    those of the samples in their own order. Reads that have no residues are left as they are.
 
     Args:
+        spaces: the orders that were read, of one of these two laws.
         planned: reads of the run without failures.
         seen: reads of the lineage.
-        same_every_epoch: whether an order reads every epoch alike.
-        steps: planned reads can be cut before these steps, and still are of the same law then.
+        steps: int64[cuts], never falling, the last beyond every read: counts are wanted before each of these steps.
+            A row that is made is read within its one `step`, no later than the next cut.
 
     Raises:
-        ValueError: rows of so many moduli overlap that their offsets cannot be sorted.
+        ValueError: a read leaves [0, N), a read comes after the last cut, or so many different moduli meet that how
+            their residues fall together is beyond counting.
     """
     if not any((draws.modulus > 1).any() for draws in (planned, seen)):
-        return planned, seen
-    both = Draws.concat((planned, seen))
-    epoch = np.zeros_like(both.epoch) if same_every_epoch else both.epoch
-    ragged = both.modulus > 1
-    parts: list[list[Draws]] = [[planned.select(~ragged[: len(planned)])], [seen.select(~ragged[len(planned) :])]]
-    for family, one_epoch in np.unique(np.stack([both.family[ragged], epoch[ragged]]), axis=1).T.tolist():
-        inside = (both.family == family) & (epoch == one_epoch) & (both.epochs == 1)
-        rows = np.flatnonzero(inside)
-        cuts = [both.start[rows], both.stop[rows]]
-        if steps is not None:
-            cuts.append(_cut_at(both.select(rows[rows < len(planned)]), steps))
-        bounds = np.unique(np.concatenate(cuts))
-        moduli = rows[ragged[rows]]
-        pieces = _sorted(both.select(moduli), bounds)
-        for side, of_side in enumerate((moduli < len(planned), moduli >= len(planned))):
-            parts[side] += [pieces[i] for i in np.flatnonzero(of_side).tolist()]
-    return Draws.concat(parts[0]), Draws.concat(parts[1])
+        return spaces, planned, seen
+    draws, is_planned = both_sides(spaces.size, planned, seen)
+    if steps is not None:
+        row, draws = _cut(spaces.size, draws, steps)
+        is_planned = is_planned[row]
+    if in_blocks(spaces):
+        row, draws = _in_samples(spaces, draws)
+        is_planned = is_planned[row]
+        spaces = _Samples(spaces.size, spaces.block_starts)
+    row, draws = _laid_out(spaces, draws)
+    is_planned = is_planned[row]
+    return spaces, draws.select(is_planned), draws.select(~is_planned)
 
 
-def _cut_at(rows: Draws, steps: Ints) -> Ints:
-    """The offsets before which steps begin, within the rows."""
-    turns = -(-(steps[:, None] - rows.step) // rows.every)
-    offsets = rows.start + turns * rows.per_step - rows.lead
-    return offsets[(offsets > rows.start) & (offsets < rows.stop)]
+def _cut(size: int, draws: Draws, steps: Ints) -> tuple[Ints, Draws]:
+    """Rows of one epoch each that do not reach over a cut, and the row that each comes from."""
+    row = np.repeat(np.arange(len(draws)), draws.epochs)
+    later = np.arange(len(row)) - np.repeat(np.cumsum(draws.epochs) - draws.epochs, draws.epochs)
+    one = _moved(draws.select(row), later * size, epoch=draws.epoch[row] + later, epochs=np.ones_like(row))
+    piece, _, before, read = at_cuts(one, steps)
+    cut = one.select(piece)
+    return row[piece], _moved(cut, before, start=cut.start + before, stop=cut.start + read)
 
 
-def _sorted(rows: Draws, bounds: Ints) -> list[Draws]:
-    """For each row of one epoch the plain rows that stand for it; `bounds`: where the epoch is cut."""
-    found: list[list[tuple[int, int]]] = [[] for _ in range(len(rows))]
-    for low, high in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        here = np.flatnonzero((rows.start <= low) & (high <= rows.stop))
-        if not len(here):
-            continue
-        counts = _kinds(low, high, rows, here)
-        begin = low
-        for kind, count in counts:
-            for bit, row in enumerate(here.tolist()):
-                if kind >> bit & 1:
-                    found[row].append((begin, begin + count))
-            begin += count
-    return [_as_rows(rows, row, pieces) for row, pieces in enumerate(found)]
+def _moved(draws: Draws, ticks: Ints, **columns: Ints) -> Draws:
+    """Rows that begin so many offsets later."""
+    into = draws.lead + ticks
+    step = draws.step + draws.every * (into // draws.per_step)
+    return replace(draws, step=step, lead=into % draws.per_step, **columns)
 
 
-def _kinds(low: int, high: int, rows: Draws, here: Ints) -> list[tuple[int, int]]:
-    """The kinds of offsets of [low, high): a bit for each row that reads them, and how many there are."""
-    period = lcm(*rows.modulus[here].tolist())
-    length = min(period, high - low)
-    if length > MOST or len(here) > 60:
-        raise ValueError(f"{len(here)} groups of ranks read by strides that repeat after {period} samples: too many")
-    whole, rest = divmod(high - low, length)
-    offsets = np.arange(low, low + length, dtype=np.int64)
-    kind = np.zeros(length, np.int64)
-    for bit, row in enumerate(here.tolist()):
-        residue = offsets % rows.modulus[row]
-        kind |= ((rows.low[row] <= residue) & (residue < rows.high[row])).astype(np.int64) << bit
-    kinds, first = np.unique(kind, return_inverse=True)
-    counts = np.bincount(first, minlength=len(kinds)) * whole + np.bincount(first[:rest], minlength=len(kinds))
-    return [(k, c) for k, c in zip(kinds.tolist(), counts.tolist(), strict=True) if c]
+def _in_samples(spaces: BlockSpaces, draws: Draws) -> tuple[Ints, Draws]:
+    """Rows of one block each, in samples (whole epochs stay as they are), and the row that each comes from."""
+    whole = (draws.start == 0) & (draws.stop == spaces.size) & (draws.modulus == 1)
+    rows = [np.flatnonzero(whole)]
+    pieces = [(draws.start[whole], draws.stop[whole], draws.low[whole], draws.high[whole])]
+    part = np.flatnonzero(~whole)
+    order, firsts, _ = number((draws.family[part], draws.epoch[part]))
+    for low, high in pairwise([*firsts.tolist(), len(part)]):
+        mine = part[order[low:high]]
+        blocks, begins = layout(spaces, int(draws.family[mine[0]]), int(draws.epoch[mine[0]]))
+        first = np.searchsorted(begins[:-1], draws.start[mine], side="right") - 1
+        touched = np.searchsorted(begins[:-1], draws.stop[mine]) - first
+        row = np.repeat(mine, touched)
+        place = np.repeat(first, touched) + np.arange(len(row)) - np.repeat(np.cumsum(touched) - touched, touched)
+        start, stop = np.maximum(draws.start[row], begins[place]), np.minimum(draws.stop[row], begins[place + 1])
+        shift = spaces.block_starts[blocks[place]] - begins[place]
+        modulus, residue = draws.modulus[row], (draws.low[row] + shift) % draws.modulus[row]
+        until = residue + draws.high[row] - draws.low[row]
+        # A class of residues that moves beyond the modulus begins again at 0.
+        for bottom, top in ((residue, np.minimum(until, modulus)), (np.zeros_like(until), until - modulus)):
+            some = (start < stop) & (bottom < top)
+            rows.append(row[some])
+            pieces.append(((start + shift)[some], (stop + shift)[some], bottom[some], top[some]))
+    row = np.concatenate(rows)
+    start, stop, bottom, top = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    zero = np.zeros_like(row)
+    moved = {"start": start, "stop": stop, "low": bottom, "high": top, "family": zero, "epoch": zero, "lead": zero}
+    return row, replace(draws.select(row), **moved, per_step=np.maximum(1, stop - start))
 
 
-def _as_rows(rows: Draws, row: int, pieces: list[tuple[int, int]]) -> Draws:
-    """A row's pieces; each is read from the step on that reads its place in the row."""
-    merged: list[tuple[int, int]] = []
-    for start, stop in pieces:
-        if merged and merged[-1][1] == start:
-            merged[-1] = (merged[-1][0], stop)
-        else:
-            merged.append((start, stop))
-    repeated = rows.select(np.full(len(merged), row))
-    starts, stops = np.array(merged, dtype=np.int64).reshape(-1, 2).T.copy()
-    tick = repeated.lead + starts - repeated.start
-    one, zero = np.ones_like(starts), np.zeros_like(starts)
-    step = repeated.step + repeated.every * (tick // repeated.per_step)
-    lead = tick % repeated.per_step
-    return replace(
-        repeated, start=starts, stop=stops, step=step, lead=lead, modulus=one, low=zero, high=one
-    )
+def _laid_out(spaces: Spaces, draws: Draws) -> tuple[Ints, Draws]:
+    """Rows without residues, and the row that each comes from."""
+    epoch = np.zeros_like(draws.epoch) if spaces.same_every_epoch else draws.epoch
+    order, firsts, _ = number((draws.family, epoch))
+    alike = draws.modulus == 1
+    rows, starts, stops = [np.flatnonzero(alike)], [draws.start[alike]], [draws.stop[alike]]
+    for low, high in pairwise([*firsts.tolist(), len(draws)]):
+        mine = order[low:high]
+        some = mine[~alike[mine]]
+        if len(some):
+            points = np.unique(np.concatenate((draws.start[mine], draws.stop[mine])))
+            for row, start, stop in _stacked(draws, some, points):
+                rows.append(row)
+                starts.append(start)
+                stops.append(stop)
+    row, start, stop = (np.concatenate(column) for column in (rows, starts, stops))
+    zero, one = np.zeros_like(row), np.ones_like(row)
+    length = np.where(alike[row], draws.per_step[row], stop - start)
+    lead = np.where(alike[row], draws.lead[row], 0)
+    columns = {"start": start, "stop": stop, "modulus": one, "low": zero, "high": one}
+    return row, replace(draws.select(row), **columns, lead=lead, per_step=length)
+
+
+def _stacked(draws: Draws, rows: Ints, points: Ints) -> list[tuple[Ints, Ints, Ints]]:
+    """What rows with residues read, one row or more for each interval between two points: row, start, stop."""
+    first = np.searchsorted(points, draws.start[rows])
+    parts = np.searchsorted(points, draws.stop[rows]) - first
+    row = np.repeat(rows, parts)
+    interval = np.repeat(first, parts) + np.arange(len(row)) - np.repeat(np.cumsum(parts) - parts, parts)
+    most, least = np.zeros(len(points), np.int64), np.full(len(points), np.iinfo(np.int64).max)
+    np.maximum.at(most, interval, draws.modulus[row])
+    np.minimum.at(least, interval, draws.modulus[row])
+    one_modulus = (most == least)[interval]
+    done = [_of_one_modulus(draws, row[one_modulus], interval[one_modulus], points)]
+    row, interval = row[~one_modulus], interval[~one_modulus]
+    order, firsts, _ = number((interval,))
+    for low, high in pairwise([*firsts.tolist(), len(order)] if len(order) else []):
+        at = int(interval[order[low]])
+        done.append(_of_several(draws, row[order[low:high]], int(points[at]), int(points[at + 1])))
+    return done
+
+
+def _of_one_modulus(draws: Draws, row: Ints, interval: Ints, points: Ints) -> tuple[Ints, Ints, Ints]:
+    """Intervals in which all residues are of one modulus: the classes between two bounds lie in the residues' order."""
+    modulus, low, high = draws.modulus[row], draws.low[row], draws.high[row]
+    names = np.concatenate((interval, interval, interval)), np.concatenate((np.zeros_like(low), low, high))
+    order, firsts, of = number(names)
+    every_modulus = np.concatenate((modulus, modulus, modulus))[order[firsts]]
+    at, bound = (name[order[firsts]] for name in names)
+
+    def below(offset: Ints) -> Ints:
+        """Offsets of [0, offset) whose residue is below each bound."""
+        count: Ints = offset // every_modulus * bound + np.minimum(offset % every_modulus, bound)
+        return count
+
+    until = points[at] + below(points[at + 1]) - below(points[at])  # where the classes below each bound end
+    _, start, stop = np.split(until[of], 3)
+    some = start < stop
+    return row[some], start[some], stop[some]
+
+
+def _of_several(draws: Draws, rows: Ints, start: int, stop: int) -> tuple[Ints, Ints, Ints]:
+    """One interval with residues of several moduli, gone through from one bound of a residue to the next."""
+    moduli = np.unique(draws.modulus[rows]).tolist()
+    period = min(lcm(*moduli), stop - start)
+    bounds = []
+    for modulus in moduli:
+        own = draws.modulus[rows] == modulus
+        bounds.append(np.unique(np.concatenate((draws.low[rows[own]], draws.high[rows[own]])) % modulus))
+    edges_in_all = sum(len(bound) * (period // modulus + 1) for modulus, bound in zip(moduli, bounds, strict=True))
+    if edges_in_all > _MOST_EDGES or prod(len(bound) + 1 for bound in bounds) >= 2**62:
+        found = ", ".join(map(str, moduli))
+        raise ValueError(f"parts of every {found} samples meet in one epoch: too many to say how they overlap")
+    edges = [np.array([start])]
+    for modulus, bound in zip(moduli, bounds, strict=True):
+        lap = np.arange(start, start + period, modulus)
+        edges.append((lap[:, None] + (bound - start) % modulus).ravel())
+    edge = np.unique(np.concatenate(edges))
+    edge = edge[edge < start + period]
+    name = np.zeros_like(edge)
+    for modulus, bound in zip(moduli, bounds, strict=True):
+        name = name * (len(bound) + 1) + np.searchsorted(bound, edge % modulus, side="right")
+    laps, rest = divmod(stop - start, period)
+    length = laps * np.diff(edge, append=start + period)
+    length += np.clip(start + rest - edge, 0, np.diff(edge, append=start + period))
+
+    _, example, of = np.unique(name, return_index=True, return_inverse=True)
+    offsets = np.zeros(len(example), np.int64)
+    np.add.at(offsets, of, length)
+    ends = start + np.cumsum(offsets)
+    residue = edge[example][None, :] % draws.modulus[rows][:, None]
+    reads = (draws.low[rows][:, None] <= residue) & (residue < draws.high[rows][:, None])
+    row, kind = np.nonzero(reads)
+    return rows[row], (ends - offsets)[kind], ends[kind]

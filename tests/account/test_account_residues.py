@@ -6,10 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clustersim import load_scenario, simulate
-from clustersim.account import Draws, count, count_identity
-from clustersim.account.residues import flatten
+from clustersim.account import Draws, count, count_identity, damage, damage_identity
+from clustersim.account.residues import plain
 
 COLUMNS = ("family", "epoch", "epochs", "start", "stop", "step", "lead", "per_step", "modulus", "low", "high", "every")
+LENGTHS = (5, 1, 17, 0, 9, 30)
 
 
 def draws_of(rows):
@@ -20,14 +21,15 @@ def draws_of(rows):
 
 
 @st.composite
-def reads(draw, size):
+def reads(draw, size, epochs=1):
     rows = []
     for _ in range(draw(st.integers(0, 5))):
         start = draw(st.integers(0, size - 1))
         modulus = draw(st.integers(1, 7))
         low = draw(st.integers(0, modulus - 1))
         stop = draw(st.integers(start + 1, size))
-        rows.append((0, start, stop, modulus, low, draw(st.integers(low + 1, modulus))))
+        epoch = draw(st.integers(0, epochs - 1))
+        rows.append((epoch, start, stop, modulus, low, draw(st.integers(low + 1, modulus))))
     return draws_of(rows)
 
 
@@ -39,12 +41,44 @@ def test_in_one_permutation_the_ledger_is_that_of_a_count(account, data, size):
     rng = np.random.default_rng(0)
     by_law, by_sample = count(spaces, planned, seen, rng), count_identity(spaces, planned, seen).ledger()
     assert [column.tolist() for column in by_law.table] == [column.tolist() for column in by_sample.table]
-    plain = flatten(planned, seen, same_every_epoch=False)
-    assert [each.views() for each in plain] == [planned.views(), seen.views()]
-    assert all((each.modulus == 1).all() for each in plain)
+    sides = plain(spaces, planned, seen)[1:]
+    assert [each.views() for each in sides] == [planned.views(), seen.views()]
+    assert all((each.modulus == 1).all() for each in sides)
 
 
-def growing(account, seed):
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.data(), st.lists(st.integers(0, 9), max_size=4))
+def test_in_one_permutation_damage_is_that_of_a_count(account, data, steps):
+    size = 83
+    planned, seen = data.draw(reads(size)), data.draw(reads(size))
+    steps = np.array([*sorted(steps), 10])
+    by_sample = damage_identity(account.uniform(size), planned, seen, steps)
+    by_law = damage(account.uniform(size), planned, seen, steps, np.random.default_rng(0))
+    assert by_law.extra[-1] == by_sample.extra[-1]
+    if by_law.exact == "identity":
+        assert (by_law.extra.tolist(), by_law.missing.tolist()) == (
+            by_sample.extra.tolist(),
+            by_sample.missing.tolist(),
+        )
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.data(), st.integers(0, 9), st.lists(st.integers(0, 6), max_size=4))
+def test_in_blocks_they_are_exact_block_by_block(account, data, seed, steps):
+    spaces = account.shards(LENGTHS, seed)
+    planned, seen = data.draw(reads(spaces.size, 3)), data.draw(reads(spaces.size, 3))
+    ledger, expected = count(spaces, planned, seen, None), count_identity(spaces, planned, seen).ledger()
+    for column in ("cell", "planned", "seen", "samples"):
+        assert getattr(ledger, column).tolist() == getattr(expected, column).tolist()
+    steps = np.array([*sorted(steps), 7])
+    by_block, by_sample = damage(spaces, planned, seen, steps, None), damage_identity(spaces, planned, seen, steps)
+    assert (by_block.extra.tolist(), by_block.missing.tolist()) == (
+        by_sample.extra.tolist(),
+        by_sample.missing.tolist(),
+    )
+
+
+def growing(account, seed, order="shuffle"):
     """Two ranks grow to four, which do not stand alike, and shrink to three."""
     return simulate(
         load_scenario(
@@ -54,7 +88,7 @@ def growing(account, seed):
                 "cluster": {"nodes": 4, "gpus_per_node": 1},
                 "failures": [{"cause": "crash", "at_steps": [0, 23, 61], "data": [2, 4, 3]}],
                 "checkpoint": {"every": "5 steps"},
-                "data": {"samples": 960},
+                "data": {"samples": 960, "order": order, "shards": 1 if order == "shuffle" else 24},
                 "loader": {"preset": "torchdata-map"},
             }
         ),
@@ -73,7 +107,14 @@ def test_ranks_that_do_not_stand_alike_have_one_law_in_both_modes():
         assert 0.7 < a.std() / b.std() < 1.4
 
 
+def test_parts_of_every_shard_are_counted_without_their_samples():
+    by_sample, by_shard = (growing(mode, 3, "shard-shuffle") for mode in ("identity", "interval"))
+    assert by_shard.shards.equals(by_sample.shards)
+    assert by_shard.damage.equals(by_sample.damage)
+
+
 def test_too_many_strides_are_told():
     rows = [(0, 0, 10**15, prime, 0, 1) for prime in (2039, 2029, 2027, 2017)]
-    with pytest.raises(ValueError, match="4 groups of ranks read by strides that repeat after"):
-        flatten(draws_of(rows), draws_of([]), same_every_epoch=False)
+    spaces = type("Spaces", (), {"size": 10**15, "law": "uniform", "same_every_epoch": False})()
+    with pytest.raises(ValueError, match="every 2017, 2027, 2029, 2039 samples meet in one epoch: too many"):
+        plain(spaces, draws_of(rows), draws_of([]))
