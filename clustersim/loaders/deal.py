@@ -151,6 +151,7 @@ class Sharded:
         shard_begins: Ints,
         readers: int,
         contiguous: bool,
+        ranks: int,
         shuffle: Sequence[np.random.Generator] | None = None,
     ) -> None:
         """Deal out the shards.
@@ -158,12 +159,15 @@ class Sharded:
         Args:
             shard_begins: the offset at which each shard begins in the epoch's order, and N: int64[shards + 1].
             readers: how many there are.
-            contiguous: in contiguous runs, not round robin.
+            contiguous: in contiguous runs, rank by rank and worker by worker, not round robin.
+            ranks: of which rank r has the readers r, r + ranks, ..
             shuffle: by which each reader shuffles its own shards; None: they stay in the epoch's order.
         """
         shards = len(shard_begins) - 1
         turn = np.arange(shards)
-        owner = np.repeat(np.arange(readers), _lengths(shards, readers, "leave", 1)) if contiguous else turn % readers
+        readers_in_runs = np.arange(readers).reshape(-1, ranks).T.ravel()
+        runs = np.repeat(readers_in_runs, _lengths(shards, readers, "leave", 1))
+        owner = runs if contiguous else turn % readers
         shard = np.argsort(owner, kind="stable")  # reader by reader
         if shuffle is not None:
             cuts = np.searchsorted(owner[shard], np.arange(1, readers))

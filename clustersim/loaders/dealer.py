@@ -55,7 +55,7 @@ class Dealer:
         if parts.partition == "queue":
             return Queued(self._shards(family, epoch), batches)
         if parts.partition in ("shards", "contiguous-shards"):
-            return self._sharded(family, epoch, readers)
+            return self._sharded(family, epoch, readers, len(batches))
         uneven = "pad" if parts.last_batch == "pad" else parts.uneven
         if parts.partition == "contiguous":
             return Contiguous(order.size, readers, uneven, multiple, len(batches))
@@ -68,13 +68,13 @@ class Dealer:
         runs = [samples[low:high] for low, high in pairwise(cuts.tolist())]
         return Listed([runs[rank * workers + worker] for worker in range(workers) for rank in range(ranks)])
 
-    def _sharded(self, family: int, epoch: int, readers: int) -> Deal | Listed:
+    def _sharded(self, family: int, epoch: int, readers: int, ranks: int) -> Deal | Listed:
         parts = self._parts
         begins = self._begins(family, epoch)
         order = None
         if parts.permutes == "part":
             order = [self._own(family, epoch, reader, readers) for reader in range(readers)]
-        sharded = Sharded(begins, readers, parts.partition == "contiguous-shards", order)
+        sharded = Sharded(begins, readers, parts.partition == "contiguous-shards", ranks, order)
         if parts.interleave == 1:
             return sharded
         shards = self._shards(family, epoch)

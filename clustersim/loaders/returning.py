@@ -176,13 +176,17 @@ class ReaderLoader(Readers):
     def _within(self, at: Standing) -> Standing | Refused:
         """Positions that lie beyond their reader's part, by the rule for them."""
         lengths, rule = self._lengths(at), self.parts.past_end
-        over = at.read >= lengths if rule == "restart-epoch" else at.read > lengths
+        over = at.read > lengths
+        again = np.zeros_like(over)  # whose epoch begins once more: all workers of a rank, or none
+        if rule == "restart-epoch":
+            again |= (at.read.sum(axis=1) >= lengths.sum(axis=1))[:, None]
+            over |= again
         if not over.any():
             return at
         if rule == "refuse":
             found = f"a saved position is {int(at.read[over].max())}"
             return Refused(f"{found}, and on {at.ranks} ranks a reader has {int(lengths[over].min())} samples")
-        to = 0 if rule == "restart-epoch" else lengths
+        to = np.where(again, 0, lengths)
         read, base, before = np.where(over, to, at.read), np.where(over, to, at.base), np.where(over, -1, at.before)
         return replace(
             at,
@@ -190,6 +194,7 @@ class ReaderLoader(Readers):
             base=base if self._rebases else at.base,
             before=before,
             snapshot=np.minimum(at.snapshot, lengths),
+            turn=np.where(again[:, 0], 0, at.turn),
         )
 
     def _on_ranks(self, at: Standing, ranks: int) -> Standing:

@@ -47,7 +47,6 @@ def same_meaning(parts):
     shards, issued = "shards" in parts.partition, parts.counted_at == "issued"
     return not (
         (parts.workers > 1 and parts.partition not in ("strided", "shards"))  # runs within runs: other workers
-        or (parts.workers > 1 and parts.past_end == "restart-epoch")  # of one worker, or of all
         or (parts.last_batch == "pad" and shards)  # there is no order of samples that is filled up
         or (parts.snapshot_every > 1 and (issued or parts.workers > 1 or parts.on_layout_change == "reshard"))
         or (issued and parts.epoch_edge == "old")  # what is fetched at an epoch's end
