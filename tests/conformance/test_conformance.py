@@ -26,14 +26,14 @@ def offline(monkeypatch, tmp_path):
         monkeypatch.delenv(name)
 
 
-CASES = [pytest.param(usage, job, id=f"{usage.library}, {usage.name}, {job}") for usage in USAGES for job in usage.jobs]
+CASES = [pytest.param(usage, job, id=f"{usage.package}, {usage.name}, {job}") for usage in USAGES for job in usage.jobs]
 
 
 @pytest.mark.parametrize(("usage", "job"), CASES)
 def test_the_library_does_what_we_say(usage, job, tmp_path, record_property):
     reader = reader_of(usage)
     played, plan = play(usage, reader, job, tmp_path), play(usage, reader, job.plan, tmp_path)
-    who = (f"{usage.library} {version(usage.library)}", usage.name, str(job))
+    who = (f"{usage.package} {version(usage.package)}", usage.name, str(job))
     differences = []
     for ends, ours in usage.ours(usage, job).items():
         theirs = of_played(played, plan, job.corpus, ends)
@@ -57,11 +57,11 @@ def differs(theirs, ours, refused):
 def reader_of(usage):
     """The class that reads through the library, or a skip."""
     try:
-        installed = version(usage.library)
+        installed = version(usage.package)
     except PackageNotFoundError:
-        pytest.skip(f"{usage.library} is not installed")
+        pytest.skip(f"{usage.package} is not installed")
     if installed not in SpecifierSet(usage.versions):
-        pytest.skip(f"{usage.library} {installed} is installed; this is about {usage.versions}")
+        pytest.skip(f"{usage.package} {installed} is installed; this is about {usage.versions}")
     module, name = usage.reader.split(".")
     try:
         return getattr(import_module(f"conformance.{module}"), name)

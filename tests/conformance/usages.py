@@ -15,7 +15,7 @@ class Usage:
     rest of the fields is what the user's own loop does (play.Usage).
     """
 
-    library: str
+    package: str
     name: str
     reader: str
     ours: Model
