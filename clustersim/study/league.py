@@ -110,12 +110,9 @@ def _entries(scenario: Source, names: Sequence[str] | None = None) -> dict[str, 
 def _fitted(base: Scenario, name: str) -> Scenario | ScenarioError:
     own = base.data.order
     needed = needed_orders(name)
-    # A preset that names no order takes every order that has something to shuffle.
-    if needed:
-        # The scenario's own order, else one that shuffles as much as the loader can.
-        tried = sorted(needed, key=lambda order: (order != own, order == "sequential"))
-    else:
-        tried = [own, "shuffle"]
+    # Of those that it names the scenario's own, else one that shuffles as much as it can. A preset that names none
+    # takes every order that has something to shuffle.
+    tried = sorted(needed, key=lambda order: (order != own, order == "sequential")) if needed else [own, "shuffle"]
     errors = []
     for order in tried:
         try:
