@@ -9,6 +9,7 @@ import typer
 
 import clustersim
 from clustersim.cli.check import check
+from clustersim.cli.intervals import intervals
 from clustersim.cli.loaders import loaders
 from clustersim.cli.outcome import UNFINISHED
 from clustersim.cli.output import complain, could_not_write, drop_unwritten, emit
@@ -32,7 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (run, sweep, loaders, workshop, sample, check, presets, schema):
+for command in (run, sweep, loaders, intervals, workshop, sample, check, presets, schema):
     app.command()(command)
 
 

@@ -1,0 +1,77 @@
+"""Checkpoint intervals: the best by the fit, beside Daly's, and what the table counts."""
+
+import numpy as np
+import pytest
+
+from clustersim import theory
+from clustersim.scenario import load_scenario
+from clustersim.study.intervals import around, best_interval, intervals
+
+MTBF_S, SAVE_S = 10_000.0, 20.0
+
+
+def world():
+    return load_scenario(
+        {
+            "run": {"wall_time": "20 d"},
+            "model": {"global_batch": 4, "step_time": "5 s"},
+            "cluster": {"nodes": 4, "gpus_per_node": 1},
+            "failures": [{"cause": "crash", "rate": "8.64 per day", "scope": "job"}],
+            "checkpoint": {"every": "10 min", "stall": "20 s"},
+            "data": {"documents": 1_000_000_000},
+        }
+    )
+
+
+def test_the_fit_finds_the_peak_of_its_own_form():
+    lengths = np.geomspace(100, 3000, 9)
+    ettr = (1 / (1.01 + 20 / lengths + lengths / 20_000))[:, None].repeat(3, axis=1)
+    assert best_interval(lengths, ettr) == pytest.approx((np.sqrt(20 * 20_000),) * 3, rel=0.002)
+
+
+def test_the_fit_finds_the_peak_of_dalys_model():
+    lengths = theory.young(SAVE_S, MTBF_S) * 2 ** np.linspace(-2, 2, 9)
+    ettr = np.array([[theory.daly_efficiency(each, SAVE_S, MTBF_S, 60)] * 2 for each in lengths])
+    assert best_interval(lengths, ettr).best_s == pytest.approx(theory.daly(SAVE_S, MTBF_S), rel=0.002)
+
+
+@pytest.mark.parametrize(("slope", "end"), [(-1, 100), (1, 400)])
+def test_a_best_beyond_what_was_tried_is_its_end(slope, end):
+    lengths = np.array([100.0, 200.0, 300.0, 400.0])
+    ettr = (1 / (2 - slope * lengths / 1000))[:, None].repeat(2, axis=1)
+    assert best_interval(lengths, ettr) == pytest.approx((end, end, end))
+
+
+def test_nine_intervals_lie_around_youngs():
+    steps = [int(text.removesuffix(" steps")) for text in around(world())]
+    middle = theory.young(SAVE_S, MTBF_S) / 5
+    assert len(steps) == 9
+    assert steps[4] == round(middle)
+    assert (steps[0], steps[-1]) == (round(middle / 4), round(middle * 4))
+
+
+def test_exponential_failures_agree_with_daly():
+    found = intervals(world(), loaders=["restore"], replications=40, workers=1)
+    assert found.best.ci95_low_s < found.daly_s < found.best.ci95_high_s
+    assert found.best.ci95_high_s < 2 * found.best.ci95_low_s
+    assert found.table["rolled_back_steps"].is_monotonic_increasing
+
+
+def test_damage_is_counted_for_each_planned_view():
+    found = intervals(
+        world(), ["5 min", "20 min", "30 min", "1 h"], ["restore", "no-rewind"], replications=2, workers=1
+    )
+    runs = found.study.table
+    own = runs[(runs["checkpoint.every"] == "1 h") & (runs["loader.preset"] == "no-rewind")]
+    damage = (own["extra_views"] + own["missing_views"]).sum() / own["planned_views"].sum()
+    assert damage > 0
+    assert found.table["damage_no-rewind"].iloc[3] == damage
+    assert (found.table["damage_restore"] == 0).all()
+    assert list(found.table["interval_s"]) == [300, 1200, 1800, 3600]
+
+
+def test_intervals_of_one_length_count_once():
+    with pytest.raises(
+        ValueError, match="expected at least 4 intervals of different lengths, found 5 min, 300 s, 1 h, 2 h"
+    ):
+        intervals(world(), ["1 h", "5 min", "300 s", "2 h"], workers=1)
