@@ -81,8 +81,7 @@ class Run:
     def by_identity(self) -> bool:
         """Whether views are counted sample by sample."""
         mode = self.scenario.run.account
-        law = self.loader.spaces_to_count.law
-        if law == "other" or (law == "blocks" and (self.draws_to_count.modulus > 1).any()):  # they have no other count
+        if self.loader.spaces_to_count.law == "other":
             return True
         return mode == "identity" or (mode == "auto" and self._is_small)
 
