@@ -67,6 +67,8 @@ def intervals(
 ) -> Intervals:
     """Checkpoint intervals over the same failures: useful share of time, lost steps, and the damage of each loader.
 
+    Intervals that are shorter than the write of a checkpoint are simulated, and left out of the fit of the best.
+
     The table has, shortest interval first, the columns interval (as it was asked), interval_s (whole steps of training
     between saves), ettr with ettr_ci95_low and ettr_ci95_high, rolled_back_steps (both of the first loader's runs),
     unfinished (runs, of all loaders), and damage_<loader>: extra and missing views together for each planned view, over
@@ -83,29 +85,34 @@ def intervals(
 
     Raises:
         ScenarioError: the scenario, an interval or a preset is wrong.
-        ValueError: another argument is; there are fewer than four different intervals; or none is named, and without
-            random failures there is no Young's interval.
+        ValueError: another argument is; fewer than four different intervals can be fitted; or none is named, and
+            without random failures there is no Young's interval.
         DirectoryRefused: `out` cannot be used; a ValueError.
         OSError: `out` cannot be written.
     """
     base = load_scenario(scenario)
     lengths = {text: _seconds(base, text) for text in (around(base) if every is None else every)}
     asked = sorted(lengths, key=lengths.__getitem__)
-    if len(np.unique(list(lengths.values()))) < _TERMS:
-        raise ValueError(f"every: expected at least {_TERMS} intervals of different lengths, found {', '.join(asked)}")
+    expected = forecast(base)
+    # Saves that wait for the one before, or are left out, make a step in the curve: no part of a smooth fit.
+    fitted = [text for text in asked if lengths[text] >= expected.write_s]
+    if len(np.unique([lengths[text] for text in fitted])) < _TERMS:
+        told = f"at least {_TERMS} intervals of different lengths, no shorter than a write ({expected.write_s:g} s)"
+        raise ValueError(f"every: expected {told}, found {', '.join(asked)}")
     points = [{"checkpoint.every": text, "loader.preset": loader} for text in asked for loader in loaders]
     study = sweep(base, points, replications, seed=seed, workers=workers, out=out, progress=progress)
     table = pd.DataFrame([_row(study, text, lengths[text], loaders) for text in asked])
-    ettr = np.array([_runs(study, text, loaders[0])["ettr"] for text in asked], dtype=np.float64)
+    ettr = np.array([_runs(study, text, loaders[0])["ettr"] for text in fitted], dtype=np.float64)
     if out is not None:
         table.to_parquet(Path(out) / TABLE)
-    expected = forecast(base)
-    best = best_interval(table["interval_s"].to_numpy(np.float64), ettr)
+    best = best_interval(np.array([lengths[text] for text in fitted]), ettr)
     return Intervals(table, best, expected.young_s, expected.daly_s, study)
 
 
 def around(scenario: Scenario) -> list[str]:
     """Nine different numbers of steps, each sqrt(2) times the last, from a quarter of Young's interval on.
+
+    Those that are shorter than the write of a checkpoint are left out, and longer ones taken.
 
     Raises:
         ValueError: there are no random failures.
@@ -117,7 +124,9 @@ def around(scenario: Scenario) -> list[str]:
         )
     steps: dict[int, None] = {}
     for power in count(-4):
-        steps[max(1, round(expected.young_s * 2 ** (power / 2) / expected.step_s))] = None
+        number = max(1, round(expected.young_s * 2 ** (power / 2) / expected.step_s))
+        if number * expected.step_s >= expected.write_s:
+            steps[number] = None
         if len(steps) == _AROUND:
             break
     return [f"{number} steps" for number in steps]

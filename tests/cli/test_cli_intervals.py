@@ -37,6 +37,9 @@ def test_json_and_the_stored_study_are_the_table(clustersim, tmp_path):
 def test_what_is_wrong_is_one_line(clustersim, starving):
     code, printed, err = clustersim(*ASKED, "--every", "5 min,1 h")
     assert (code, printed) == (2, "")
-    assert err == "clustersim: --every: expected at least 4 intervals of different lengths, found 5 min, 1 h\n"
+    assert err == (
+        "clustersim: --every: expected at least 4 intervals of different lengths, no shorter than a write (60 s), "
+        "found 5 min, 1 h\n"
+    )
     assert clustersim(*ASKED, "--every", "5 parsecs,1 h,2 h")[0] == 2
     assert clustersim("intervals", "workshop")[0] == 2

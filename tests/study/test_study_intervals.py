@@ -71,7 +71,16 @@ def test_damage_is_counted_for_each_planned_view():
 
 
 def test_intervals_of_one_length_count_once():
-    with pytest.raises(
-        ValueError, match="expected at least 4 intervals of different lengths, found 5 min, 300 s, 1 h, 2 h"
-    ):
+    with pytest.raises(ValueError, match=r"expected at least 4 intervals .*, found 5 min, 300 s, 1 h, 2 h"):
         intervals(world(), ["1 h", "5 min", "300 s", "2 h"], workers=1)
+
+
+def test_intervals_shorter_than_a_write_are_shown_and_not_fitted():
+    slow = load_scenario(world(), {"checkpoint.write": "4 min"})
+    longer = ["5 min", "8 min", "12 min", "20 min"]
+    assert int(around(slow)[0].removesuffix(" steps")) * 5 >= 240
+    alone, beside = (
+        intervals(slow, every, ["restore"], replications=3, workers=1) for every in (longer, ["1 min", *longer])
+    )
+    assert list(beside.table["interval"]) == ["1 min", *longer]
+    assert beside.best == alone.best
