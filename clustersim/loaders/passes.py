@@ -1,6 +1,6 @@
 """What readers read of one epoch in a run of steps, and what that is to the account."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -34,8 +34,15 @@ class Pass:
     drops: bool  # whether a last batch that is not whole is dropped
     rank_batch: Ints  # int64[ranks], samples a step
     endless: bool
-    flows: Ints | None  # int64[ranks, workers], what the readers yield behind their buffers; None: they have none
+    number_flows: Callable[[], Ints] | None  # what the readers yield behind their buffers; None: they have none
     base: Ints  # int64[ranks, workers], the local position at which each flow begins
+    before: Ints  # int64[ranks, workers], which of the carried buffers each flow began with, -1: an empty one
+    attempt: int  # the restart that the buffers' random numbers are of
+
+    @cached_property
+    def flows(self) -> Ints | None:
+        """The number of each reader's flow, int64[ranks, workers]; to ask costs an object a reader."""
+        return None if self.number_flows is None else self.number_flows()
 
     @property
     def left(self) -> Ints:
@@ -58,8 +65,12 @@ class Pass:
         """What tells its reading from a step on from others': two passes with the same go on alike."""
         delivered, turn = turns(self.left, self.turn, step - self.step)
         read = self.begun + delivered * self.rank_batch[:, None]
-        if self.flows is not None:
+        if self.number_flows is not None and (self.endless or (self.before >= 0).any()):
+            assert self.flows is not None
             return self.flows.shape, self.flows.tobytes(), read.tobytes(), turn.tobytes()
+        if self.number_flows is not None:
+            flow = self.family, self.epoch, id(self.deal), self.attempt, self.base.tobytes()
+            return *flow, read.shape, read.tobytes(), turn.tobytes()
         common = (self.family, self.epoch, self.endless, int(self.rank_batch.sum()))
         if read.shape[1] == 1 and isinstance(self.deal, Strided) and (read == read[0]).all():
             return *common, int(read[0, 0]) * len(read)  # ranks in step read one stretch of the epoch, however many
@@ -139,7 +150,7 @@ def _goes_on(before: Pass, part: Pass) -> bool:
     same = (before.family, before.epoch, before.endless) == (part.family, part.epoch, part.endless)
     if not same or before.deal is not part.deal or before.step + before.steps != part.step:
         return False
-    if before.flows is not None or not np.array_equal(before.rank_batch, part.rank_batch):
+    if before.number_flows is not None or not np.array_equal(before.rank_batch, part.rank_batch):
         return False
     if not np.array_equal(before.ended, part.begun):
         return False

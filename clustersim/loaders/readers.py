@@ -5,6 +5,7 @@ A step takes one rank batch from every rank, so an epoch ends for all with the f
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +90,9 @@ class Readers:
         """Samples that each reader has in its epoch, or in all of them if it never leaves it: int64[ranks, workers]."""
         if self._endless and self._repeats is None:
             return np.full_like(at.read, 2**62)
-        repeats = (self._repeats or 1) if self._endless else 1
+        if not self._endless:
+            return self.deal(at).lengths.reshape(-1, len(at.read)).T
+        repeats = self._repeats or 1
         lengths = sum(self.deal(replace(at, epoch=at.epoch + later)).lengths for later in range(repeats))
         return np.asarray(lengths).reshape(-1, len(at.read)).T
 
@@ -182,10 +185,11 @@ class Readers:
 
     def _pass(self, at: Standing, done: Standing) -> Pass:
         ranks, epoch = at.ranks, 0 if self.parts.order_epoch == "same" else order_epoch(at)
-        flows = None if self._flows is None else self._flow_numbers(at)
+        flows = None if self._flows is None else partial(self._flow_numbers, at)
         return Pass(
             at.step, done.step - at.step, self._family(at), epoch, self.deal(at), at.read, done.read, at.turn,
             self._lengths(at), self.parts.last_batch == "drop", self.rank_batches(ranks), self._endless, flows, at.base,
+            at.before, at.attempt,
         )  # fmt: skip
 
     def _family(self, at: Standing) -> int:
