@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from clustersim import streams
-from clustersim.account import Counts, Draws, Ledger, Spaces, count, count_identity, same_batches
+from clustersim.account import Counts, Draws, Ledger, Spaces, Sparse, count_identity, same_batches
 from clustersim.history import HOUR_NS, History
 from clustersim.loaders.follow import Reads, plan
-from clustersim.loaders.parts import Loader
+from clustersim.loaders.parts import Loader, ToCount, count_reads
 from clustersim.scenario import Scenario
 from clustersim.training.buckets import time_buckets
 
@@ -73,9 +73,10 @@ class Run:
         return self.loader.draws(self.reads.kept)[0]
 
     @cached_property
-    def draws_to_count(self) -> Draws:
-        """What the lineage read, in orders that can be counted by their law (`Loader.draws_to_count`)."""
-        return self.loader.draws_to_count(self.reads.kept)
+    def to_count(self) -> ToCount:
+        """What plan and lineage read, in orders that can be counted by their law."""
+        planned = plan(self.loader, self.scenario.sizes.data, self.planned_steps)
+        return self.loader.reads_to_count(planned, self.reads.kept)
 
     @cached_property
     def by_identity(self) -> bool:
@@ -98,14 +99,11 @@ class Run:
     @cached_property
     def account(self) -> Ledger:
         """The ledger in arrays, with a cell for each shard where the order deals out shards."""
-        return self._count(self.planned_draws)
+        return self.counts.ledger() if self.by_identity else self._count(self.to_count)
 
-    def _count(self, planned: Draws) -> Ledger:
-        if self.by_identity:
-            return count_identity(self.spaces, planned, self.seen_draws).ledger()
+    def _count(self, reads: ToCount) -> Ledger:
         rng = streams.generator(self.seed, self.replication, "account")
-        ledger = count(self.loader.spaces_to_count, planned, self.draws_to_count, rng)
-        return replace(ledger, exact="distribution") if self.loader.drawn(self.reads.kept) else ledger
+        return count_reads(self.loader.spaces_to_count, reads, rng)
 
     @cached_property
     def account_ideal(self) -> Ledger:
@@ -115,7 +113,7 @@ class Run:
             return self.account
         views = self.planned_steps * batch if epochs is None else epochs * size
         # Under other laws the plan may hold a sample twice.
-        if self.planned_draws.views() == views and self.loader.spaces_to_count.law != "other":
+        if self.account.planned_views == views and self.spaces.law != "other":
             return self.account
         whole, rest = divmod(views, size)
         if self.by_identity:
@@ -124,7 +122,8 @@ class Run:
             return replace(self.counts, planned=planned).ledger()
         rows = [(0, 0, whole, 0, size, 0, 0, batch)] if whole else []
         rows += [(0, whole, 1, 0, rest, 0, 0, batch)] if rest else []
-        return self._count(Draws(*np.array(rows, dtype=np.int64).reshape(-1, 8).T.copy()))
+        ideal = Draws(*np.array(rows, dtype=np.int64).reshape(-1, 8).T.copy())
+        return self._count(self.to_count._replace(planned=ideal, planned_some=Sparse.empty()))
 
     @property
     def exact(self) -> Literal["identity", "distribution"]:

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 
 from clustersim import streams
-from clustersim.account import Damage, count, damage_identity, story
+from clustersim.account import Damage, damage_identity, story
 from clustersim.account import damage as damage_by_interval
 from clustersim.history import HOUR_NS
 from clustersim.loaders.follow import plan
+from clustersim.loaders.parts import count_reads
 
 if TYPE_CHECKING:
     from clustersim.run import Run
@@ -141,7 +142,7 @@ def damage(run: Run) -> pd.DataFrame:
         so_far = _damage_one_by_one(run, ends)
     else:
         rng = streams.generator(run.seed, run.replication, "account")
-        so_far = damage_by_interval(run.spaces, run.planned_draws, run.draws_to_count, ends, rng)
+        so_far = damage_by_interval(run.spaces, run.to_count.planned, run.to_count.seen, ends, rng)
     before, after = rows[:-1], rows[1:]
     return pd.DataFrame(
         {
@@ -170,11 +171,10 @@ def _damage_one_by_one(run: Run, ends: np.ndarray) -> Damage:
     extra, missing, exact = [], [], True
     for end in ends.tolist():
         rng = streams.generator(run.seed, run.replication, "account")
-        planned = loader.draws_to_count(plan(loader, run.scenario.sizes.data, min(end, run.planned_steps)))
-        kept = loader.below(run.reads.kept, end)
-        seen = loader.draws_to_count(kept)
-        ledger = count(loader.spaces_to_count, planned, seen, rng)
+        planned = plan(loader, run.scenario.sizes.data, min(end, run.planned_steps))
+        reads = loader.reads_to_count(planned, loader.below(run.reads.kept, end))
+        ledger = count_reads(loader.spaces_to_count, reads, rng)
         extra.append(ledger.extra)
         missing.append(ledger.missing)
-        exact &= ledger.exact == "identity" and not loader.drawn(kept)
+        exact &= ledger.exact == "identity"
     return Damage(np.array(extra), np.array(missing), "identity" if exact else "distribution")

@@ -6,6 +6,7 @@ from clustersim.account.draws import Draws
 from clustersim.account.identity import Counts, count_identity, expand, same_batches
 from clustersim.account.ledger import ByCell, Ledger, Table
 from clustersim.account.spaces import BlockSpaces, Spaces
+from clustersim.account.sparse import Sparse, count_sparse
 from clustersim.account.story import Story, story
 
 __all__ = [
@@ -16,10 +17,12 @@ __all__ = [
     "Draws",
     "Ledger",
     "Spaces",
+    "Sparse",
     "Story",
     "Table",
     "count",
     "count_identity",
+    "count_sparse",
     "damage",
     "damage_identity",
     "expand",

@@ -13,6 +13,7 @@ from clustersim.account.rows import merge
 from clustersim.account.sweep import Pieces
 
 _FEW = 1024  # up to here naming members one by one is as fast as a round of binomials
+_NUMPYS = 10**9  # populations from here on numpy refuses
 
 
 class Groups(NamedTuple):
@@ -92,6 +93,29 @@ def _pick(rng: np.random.Generator, counts: Ints, groups: Groups, total: Ints, t
     return drawn
 
 
+def thin_many(rng: np.random.Generator, counts: Ints, groups: Groups, take: Ints) -> Ints:
+    """`thin` for very many groups of few classes: class by class, by numpy's own law where populations allow it."""
+    total = np.add.reduceat(counts, groups.starts)
+    sizes = np.diff(np.append(groups.starts, len(counts)))
+    if total.max() >= _NUMPYS or sizes.max() > _FEW:
+        return thin(rng, counts, groups, take)
+    drawn, left, rest = np.zeros_like(counts), take.copy(), total.copy()
+    for nth in range(int(sizes.max())):
+        group = np.flatnonzero((left > 0) & (sizes > nth))
+        place = groups.starts[group] + nth
+        own = counts[place]
+        rest[group] -= own
+        some = own > 0
+        group, place, own = group[some], place[some], own[some]
+        out = np.minimum(own, left[group])
+        divided = rest[group] > 0
+        asked = group[divided]
+        out[divided] = rng.hypergeometric(own[divided], rest[asked], left[asked])
+        drawn[place] = out
+        left[group] -= out
+    return drawn
+
+
 def deal(rng: np.random.Generator, counts: Ints, groups: Groups, hands: Ints) -> Ints:
     """Deal the members of each group at random into hands of given sizes: int64[hands, classes].
 
@@ -131,10 +155,26 @@ def overlay(rng: np.random.Generator, pieces: Pieces) -> tuple[Table, list[Overl
     (space, more_planned, more_seen), hands = merge(
         (space, pieces.piece_planned, pieces.piece_seen), pieces.stop - pieces.start
     )
-    bounds = np.searchsorted(space, np.arange(len(pieces.family) + 1)).tolist()
+    evenly = pieces.planned, pieces.seen
+    return deal_out(rng, pieces.size, evenly, (space, more_planned, more_seen), hands)
 
-    planned, seen = np.array([pieces.planned]), np.array([pieces.seen])
-    samples = np.array([pieces.size])
+
+def deal_out(
+    rng: np.random.Generator, size: int, evenly: tuple[int, int], hand: tuple[Ints, Ints, Ints], hands: Ints
+) -> tuple[Table, list[Overlay]]:
+    """The table of samples that each space deals out into its hands.
+
+    Args:
+        rng: the stream of random numbers.
+        size: N, the samples of an epoch.
+        evenly: planned and seen views that every sample has besides.
+        hand: the space of each hand, 0, 1, .. and rising, and the views that it adds, planned and seen; int64[hands].
+        hands: samples in each, int64[hands].
+    """
+    space, more_planned, more_seen = hand
+    bounds = np.searchsorted(space, np.arange(int(space.max(initial=-1)) + 2)).tolist()
+    planned, seen = np.array(evenly[:1]), np.array(evenly[1:])
+    samples = np.array([size])
     done = []
     for low, high in pairwise(bounds):
         one = Groups(np.zeros(1, np.int64), np.zeros(len(samples), np.int64))

@@ -69,7 +69,7 @@ def plain(spaces: Spaces, planned: Draws, seen: Draws, steps: Ints | None = None
         row, draws = _cut(spaces.size, draws, steps)
         is_planned = is_planned[row]
     if in_blocks(spaces):
-        row, draws = _in_samples(spaces, draws)
+        row, draws = in_samples(spaces, draws)
         is_planned = is_planned[row]
         spaces = _Samples(spaces.size, spaces.block_starts)
     row, draws = _laid_out(spaces, draws)
@@ -94,7 +94,7 @@ def _moved(draws: Draws, ticks: Ints, **columns: Ints) -> Draws:
     return replace(draws, step=step, lead=into % draws.per_step, **columns)
 
 
-def _in_samples(spaces: BlockSpaces, draws: Draws) -> tuple[Ints, Draws]:
+def in_samples(spaces: BlockSpaces, draws: Draws) -> tuple[Ints, Draws]:
     """Rows of one block each, in samples (whole epochs stay as they are), and the row that each comes from."""
     whole = (draws.start == 0) & (draws.stop == spaces.size) & (draws.modulus == 1)
     rows = [np.flatnonzero(whole)]

@@ -18,6 +18,9 @@ Ints = NDArray[np.int64]
 BufferKind = Literal["classic", "half-flush", "window", "chunk"]
 
 
+_OLD = 40  # turnovers after which a sample is still held with a chance of e^-40, or 2^-40
+
+
 @dataclass(frozen=True)
 class Buffer:
     """A buffer of `size` samples; 0: none."""
@@ -35,6 +38,35 @@ class Buffer:
             flush = self.size - self.size // 2
             ahead = self.size + (-(-yielded // flush) - 1) * flush
         return np.where((yielded > 0) & (self.size > 0), ahead - held, np.where(yielded > 0, yielded, 0))
+
+    def ages(self, yielded: Ints, tiers: int) -> tuple[Ints, NDArray[np.float64]]:
+        """How far behind the last sample that it has pulled lies what a buffer holds, on average.
+
+        A classic buffer still holds the sample that came in a samples ago with the chance (1 - 1/B)^(a - 1), and one of
+        its first fill after y samples with (1 - 1/B)^y. A half-flush one keeps s of B samples at each flush, any of
+        them: (s/B)^k after k of them.
+
+        Args:
+            yielded: samples that have come out of each buffer, int64[readers].
+            tiers: into how many tiers of ages it is divided; a last one is the first fill.
+
+        Returns:
+            the bounds of the tiers, rising from 0, int64[tiers + 2, readers], and the share of what is held that lies
+            in each, float64[tiers + 1, readers]. What is older than `_OLD` turnovers of the buffer is left out.
+        """
+        if self.kind == "classic":
+            unit, turnover, kept, first = 1, self.size, 1 - 1 / self.size, yielded
+        else:
+            unit = self.size - self.size // 2
+            turnover, kept, first = 1, (self.size // 2) / self.size, np.maximum(-(-yielded // unit) - 1, 0)
+        oldest = _OLD * turnover
+        quantile = -turnover / (1.0 if self.kind == "classic" else np.log(2)) * np.log1p(-np.arange(tiers) / tiers)
+        bounds = np.minimum(np.append(np.ceil(quantile), oldest).astype(np.int64)[:, None], first)
+        left = np.power(kept, bounds.astype(np.float64))
+        in_reach = first <= oldest
+        shares = np.concatenate((left[:-1] - left[1:], np.where(in_reach, left[-1], 0)[None, :]))
+        end = bounds[-1] * unit + np.where(in_reach, self.size, 0)
+        return np.concatenate((bounds * unit, end[None, :])), shares / shares.sum(axis=0)
 
     def play(self, held: Ints, source: Ints, until: int | None, rng: np.random.Generator) -> tuple[Ints, Ints]:
         """What comes out, one after another, and what the buffer holds then; int64.

@@ -94,6 +94,14 @@ class FlowSpaces:
         """What the buffer of a flow holds when it has yielded so many samples."""
         return self._play(flow, after)[1]
 
+    def places(self, number: int, until: int) -> Ints:
+        """The local positions of the first samples that a flow yields, in order; it began with an empty buffer."""
+        flow = self._flows[number]
+        begin, length = flow.position, int(flow.source.deals[0].lengths[flow.source.reader])
+        ahead = int(self.buffer.pulled(np.array(until), np.array(0)))
+        coming = np.arange(begin, min(length, begin + ahead))
+        return self.buffer.play(coming[:0], coming, until, self._rng(flow))[0]
+
     def _play(self, number: int, until: int | None) -> tuple[Ints, Ints]:
         flow = self._flows[number]
         source, parts = flow.source, []
@@ -105,7 +113,10 @@ class FlowSpaces:
             parts.append(self._order.samples_at(source.family, source.epoch + later, offsets))
         coming = np.concatenate(parts)[flow.position :]
         held = coming[:0] if flow.before < 0 else self.held(flow.before, flow.after)
+        return self.buffer.play(held, coming, until, self._rng(flow))
+
+    def _rng(self, flow: Flow) -> np.random.Generator:
+        source = flow.source
         names = (source.family, source.epoch, source.readers, source.reader, source.attempt)
         before = (flow.position, flow.before, flow.after)
-        rng = streams.generator(*self._order.drawn_by, "buffer", *names, *before)
-        return self.buffer.play(held, coming, until, rng)
+        return streams.generator(*self._order.drawn_by, "buffer", *names, *before)

@@ -1,6 +1,7 @@
 """Follow a loader through the legs of a history: from where did each leg read, and which of it did the model keep?"""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from clustersim.history import History, Refused
@@ -15,12 +16,18 @@ class _Begun(NamedTuple):
     at: Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reads:
     """What was read, leg by leg: what the lineage kept, and what was rolled back (with the step in flight)."""
 
     kept: list[Delivered]
-    discarded: list[Delivered]
+    loader: Loader
+    rest: list[tuple[Any, int, int]]  # from which position, which step and how many steps on: what was rolled back
+
+    @cached_property
+    def discarded(self) -> list[Delivered]:
+        """What was rolled back; few ask for it."""
+        return [self.loader.advance(at, step, steps).stretch for at, step, steps in self.rest]
 
 
 class Follower:
@@ -65,13 +72,12 @@ class Follower:
     def reads(self, history: History) -> Reads:
         """All that was read in a finished history that this object has followed."""
         kept: list[Delivered] = []
-        discarded: list[Delivered] = []
+        rest: list[tuple[Any, int, int]] = []
         for (step, at), leg, stop in zip(self._begun, history.legs, history.lineage_stops(), strict=True):
             first = self._loader.advance(at, step, stop - step)
             kept.append(first.stretch)
-            rest = self._loader.advance(first.position, stop, leg.read - stop)
-            discarded.append(rest.stretch)
-        return Reads(kept, discarded)
+            rest.append((first.position, stop, leg.read - stop))
+        return Reads(kept, self._loader, rest)
 
 
 def follow(history: History, loader: Loader) -> Reads:

@@ -23,13 +23,13 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clustersim.account import Draws, Spaces
+from clustersim.account import Draws, Ledger, Spaces, Sparse, count, count_sparse
 from clustersim.loaders.buffers import BufferKind
 from clustersim.loaders.deal import Uneven
 
@@ -143,6 +143,16 @@ class Delivered(Protocol):
         """How many."""
 
 
+class ToCount(NamedTuple):
+    """Reads with a place, and reads of some samples of a stretch; `drawn`: one draw from a law, not what was read."""
+
+    planned: Draws
+    seen: Draws
+    planned_some: Sparse = Sparse.empty()
+    seen_some: Sparse = Sparse.empty()
+    drawn: bool = False
+
+
 class Loader(Protocol):
     """A loader without its bytes: positions in, stretches out. Advancing a, then b steps equals advancing a + b.
 
@@ -183,20 +193,17 @@ class Loader(Protocol):
 
     @property
     def spaces_to_count(self) -> Spaces:
-        """The orders of `draws_to_count`; under the law "other" reads are counted sample by sample only."""
+        """The orders of `reads_to_count`; under the law "other" reads are counted sample by sample only."""
 
     @property
     def tells_the_end_only(self) -> bool:
-        """Whether `draws_to_count` are right in all, and not step by step."""
-
-    def drawn(self, stretches: Sequence[Any]) -> bool:
-        """Whether `draws_to_count` of the stretches are one draw from a law, and not what was read."""
+        """Whether `reads_to_count` are right in all, and not step by step."""
 
     def below(self, stretches: Sequence[Any], step: int) -> list[Any]:
         """The stretches as far as they lie below a step."""
 
-    def draws_to_count(self, stretches: Sequence[Any]) -> Draws:
-        """What the stretches read, in orders that the account can count by their law."""
+    def reads_to_count(self, planned: Sequence[Any], seen: Sequence[Any]) -> ToCount:
+        """What the stretches of the plan and of the lineage read, in orders that the account can count by their law."""
 
     def first_samples(self, epoch: int, count: int) -> NDArray[np.int64]:
         """The first samples of an epoch in the run's order, int64[count], as if one reader read them all."""
@@ -209,3 +216,13 @@ class Loader(Protocol):
 
     def batch_at(self, stretch: Any, step: int, ranks: int) -> list[NDArray[np.int64]]:
         """The samples that each rank reads in one step of a stretch, int64 arrays."""
+
+
+def count_reads(spaces: Spaces, reads: ToCount, rng: np.random.Generator) -> Ledger:
+    """The ledger of reads in orders that can be counted by their law, as `account.count`."""
+    if len(reads.planned_some) or len(reads.seen_some):
+        sides = (reads.planned, reads.planned_some), (reads.seen, reads.seen_some)
+        ledger = count_sparse(spaces, *sides, rng)
+    else:
+        ledger = count(spaces, reads.planned, reads.seen, rng)
+    return replace(ledger, exact="distribution") if reads.drawn else ledger

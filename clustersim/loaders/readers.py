@@ -10,15 +10,17 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from clustersim import streams
 from clustersim.account import Draws, Spaces
 from clustersim.data.orders import NestedShuffle, Order, Shuffle, WithReplacement
 from clustersim.loaders.buffers import Buffer
 from clustersim.loaders.deal import Deal, Sharded
 from clustersim.loaders.dealer import Dealer
 from clustersim.loaders.flows import Flow, FlowSpaces, Source
+from clustersim.loaders.holes import reads_behind
 from clustersim.loaders.listed import Listed
 from clustersim.loaders.part_order import PartOrder, part_family
-from clustersim.loaders.parts import Parts
+from clustersim.loaders.parts import Parts, ToCount
 from clustersim.loaders.passes import Pass, as_planned, draws_of, joined
 from clustersim.loaders.split import rank_slices
 from clustersim.loaders.standing import Journey, Standing, Traveled, order_epoch
@@ -239,17 +241,15 @@ class Readers:
 
     @property
     def spaces_to_count(self) -> Spaces:
-        """The orders of `draws_to_count`."""
-        return self.spaces
+        """The orders of `reads_to_count`."""
+        return self._order if self.tells_the_end_only else self.spaces
 
     @property
     def tells_the_end_only(self) -> bool:
-        """Whether `draws_to_count` are right in all, and not step by step."""
-        return False
-
-    def drawn(self, stretches: Sequence[Journey]) -> bool:
-        """Whether `draws_to_count` of the stretches are one draw from a law, and not what was read."""
-        return False
+        """Whether `reads_to_count` are right in all, and not step by step: behind buffers that a restart loses."""
+        parts = self.parts
+        lost = self._rebases and not self._dealer.lists and not self._endless and not parts.buffer_saved
+        return lost and self._order.law != "other" and parts.partition != "strided" and parts.permutes == "epoch"
 
     def below(self, stretches: Sequence[Journey], step: int) -> list[Journey]:
         """The stretches as far as they lie below a step."""
@@ -259,10 +259,16 @@ class Readers:
             cut.append(Journey(each.step, max(0, min(each.steps, step - each.step)), passes))
         return cut
 
-    def draws_to_count(self, stretches: Sequence[Journey]) -> Draws:
+    def reads_to_count(self, planned: Sequence[Journey], seen: Sequence[Journey]) -> ToCount:
         """What the stretches read, in orders that can be counted by their law."""
-        passes = joined([part for stretch in stretches for part in stretch.passes])
-        return draws_of([(0, part) for part in passes])[0]
+        plan, lineage = ([part for each in stretches for part in each.passes] for stretches in (planned, seen))
+        if not self.tells_the_end_only:
+            draws = [draws_of([(0, part) for part in joined(side)])[0] for side in (plan, lineage)]
+            return ToCount(draws[0], draws[1])
+        assert self._flows is not None
+        rng = streams.generator(*self._order.drawn_by, "holes")
+        in_plan, in_lineage = reads_behind(self._flows, plan, lineage, rng)
+        return ToCount(in_plan[0], in_lineage[0], in_plan[1], in_lineage[1])
 
     def first_samples(self, epoch: int, count: int) -> Ints:
         """The first samples of an epoch in the run's order, int64[count]."""

@@ -26,7 +26,8 @@ class ReaderLoader(Readers):
             return Kept(at) if edge == "old" else Kept(self._after(at), finished=edge == "finished")
         if self._rebases and not self.parts.buffer_saved and self.parts.saves == "samples":
             pulled = self._pulled(at)
-            return Kept(replace(at, read=pulled, base=pulled, before=np.full_like(at.before, -1)))
+            empty = np.broadcast_to(np.int64(-1), at.before.shape)  # one number, however many readers
+            return Kept(replace(at, read=pulled, base=pulled, before=empty))
         if self.parts.counted_at == "issued" and at.read.any():
             ahead = at.read + self.parts.prefetch * self.rank_batches(at.ranks)[:, None]
             return Kept(replace(at, read=np.minimum(ahead, self._lengths(at))))

@@ -10,7 +10,7 @@ from clustersim.account import Draws, Spaces, expand
 from clustersim.data.orders import Order
 from clustersim.history import Refused
 from clustersim.loaders.draws import draws_of, steps_as_planned
-from clustersim.loaders.parts import Advance, Parts, Position, Saved, Stretch
+from clustersim.loaders.parts import Advance, Parts, Position, Saved, Stretch, ToCount
 from clustersim.loaders.remainder import Remainder, RemainderSpaces
 from clustersim.loaders.split import rank_slices
 
@@ -65,18 +65,16 @@ class SequenceLoader:
         """Whether what it reads, as it is counted by law, is right in all and not step by step."""
         return self._remainders is not None
 
-    def drawn(self, stretches: Sequence[Stretch]) -> bool:
-        """Whether `draws_to_count` of the stretches are one draw from a law, and not what was read."""
-        return self._remainders is not None and self._remainders.left_open(self.draws(stretches)[0])
-
     def below(self, stretches: Sequence[Stretch], step: int) -> list[Stretch]:
         """The stretches as far as they lie below a step."""
         return [replace(each, steps=max(0, min(each.steps, step - each.step))) for each in stretches]
 
-    def draws_to_count(self, stretches: Sequence[Stretch]) -> Draws:
+    def reads_to_count(self, planned: Sequence[Stretch], seen: Sequence[Stretch]) -> ToCount:
         """What the stretches read, in orders that can be counted by their law."""
-        draws, _ = self.draws(stretches)
-        return draws if self._remainders is None else self._remainders.in_the_runs_order(draws)
+        draws, plan = self.draws(seen)[0], self.draws(planned)[0]
+        if self._remainders is None:
+            return ToCount(plan, draws)
+        return ToCount(plan, self._remainders.in_the_runs_order(draws), drawn=self._remainders.left_open(draws))
 
     def first_samples(self, epoch: int, count: int) -> NDArray[np.int64]:
         """The first samples of an epoch in the run's order, int64[count]."""

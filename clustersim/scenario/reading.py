@@ -154,7 +154,9 @@ class Loader(Part):
         if self.comes_back == "remainder" and self.last_batch in _WHOLE:
             return f'with loader.comes_back = "remainder" and last_batch = "{self.last_batch}"'
         if self.buffer:
-            return f"with loader.buffer = {self.buffer}"
+            for key, value in _KEPT_BUFFER:
+                if getattr(self, key) == value or (value is None and getattr(self, key) != 1):
+                    return f"with loader.buffer = {self.buffer} and {key} = {_spelt(getattr(self, key))}"
         if self.repeats != 1 and "shards" in self.partition:
             return f'with loader.repeats = {self.repeats} and partition = "{self.partition}"'
         if self.partition == "contiguous" and self.permutes == "part":
@@ -240,6 +242,15 @@ _LISTED: list[tuple[str, object]] = [
     ("on_layout_change", "redivide"),
     ("interleave", None),
     ("canonical", None),
+]
+
+# What makes the places of samples that come out of a buffer matter to more than its own reader; None: any but 1.
+_KEPT_BUFFER: list[tuple[str, object]] = [
+    ("buffer_saved", True),
+    ("buffer_kind", "window"),
+    ("partition", "strided"),
+    ("permutes", "part"),
+    ("repeats", None),
 ]
 
 

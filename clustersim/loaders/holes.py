@@ -1,0 +1,245 @@
+"""Reads behind buffers that are lost at every restart, in the order's own offsets, so that they can be counted by law.
+
+A reader that begins anew where its buffer had pulled to leaves holes: what the buffer held. Up to `_MOST_PLAYED`
+samples the buffers are played, and every read has its place. Beyond it a read is told by how many came out of a stretch
+that was pulled (`account.Sparse`), as if each of its samples had the same chance.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clustersim.account import Draws, Sparse
+from clustersim.account.overlay import Groups, thin_many
+from clustersim.account.rows import number
+from clustersim.loaders.buffers import Buffer
+from clustersim.loaders.deal import Deal, Runs
+from clustersim.loaders.flows import FlowSpaces
+from clustersim.loaders.listed import Listed
+from clustersim.loaders.passes import Pass
+
+Ints = NDArray[np.int64]
+Reads = tuple[Draws, Sparse]
+
+_MOST_PLAYED = 2**22
+_MOST_WINDOWS = 2**18  # flows that are told apart where they follow each other in one shard
+_MOST_ROWS = 2**15  # of tiers of ages
+
+
+@dataclass(frozen=True, eq=False)
+class _Flow:
+    """What a pass reads of one flow of each reader; int64[readers] each, in local positions."""
+
+    part: Pass
+    buffer: Buffer
+
+    @property
+    def base(self) -> Ints:
+        """Where the flow begins."""
+        return self.part.by_reader(self.part.base)
+
+    @property
+    def begun(self) -> Ints:
+        """Samples that it has yielded before."""
+        return self.part.by_reader(self.part.begun - self.part.base)
+
+    @property
+    def ended(self) -> Ints:
+        """Samples that it has yielded after the pass."""
+        return self.part.by_reader(self.part.ended - self.part.base)
+
+    @cached_property
+    def pulled(self) -> Ints:
+        """How far it has pulled then."""
+        pulled = self.base + self.buffer.pulled(self.ended, np.zeros(self.part.base.size, np.int64))
+        reached: Ints = np.minimum(pulled, self.part.by_reader(self.part.lengths))
+        return reached
+
+    @cached_property
+    def is_long(self) -> bool:
+        """Whether most of what most readers have pulled has come out long ago."""
+        return bool((self.pulled - self.base).mean() > 4 * self.buffer.size)
+
+    @property
+    def epoch(self) -> tuple[int, int, int]:
+        """What is the same for flows that read the same parts."""
+        return self.part.family, self.part.epoch, id(self.part.deal)
+
+    @cached_property
+    def name(self) -> tuple[object, ...]:
+        """What is the same for passes of one flow."""
+        return *self.epoch, self.part.attempt, blake2b(self.part.base.tobytes()).digest()
+
+    def precedes(self, flow: "_Flow") -> bool:
+        """Whether a flow begins where this one has pulled to."""
+        return self.epoch == flow.epoch and np.array_equal(self.pulled, flow.base)
+
+    def is_cut_by(self, other: "_Flow | None") -> bool:
+        """Whether the other side's reading of the epoch ends within this flow, or in what its buffer still held."""
+        if other is None:
+            return False
+        return bool(((self.base < other.pulled) & (self.pulled > other.pulled - 2 * self.buffer.size)).any())
+
+
+def reads_behind(
+    flows: FlowSpaces, planned: Sequence[Pass], seen: Sequence[Pass], rng: np.random.Generator
+) -> tuple[Reads, Reads]:
+    """Planned and seen reads in the order's offsets: those with a place, and those without."""
+    sides = [_joined([_Flow(part, flows.buffer) for part in passes]) for passes in (planned, seen)]
+    if sum(int((flow.pulled - flow.base).sum()) for side in sides for flow in side) <= _MOST_PLAYED:
+        played = [_played(flows, [flow.part for flow in side]) for side in sides]
+        return (played[0], Sparse.empty()), (played[1], Sparse.empty())
+    names: dict[tuple[int, int], set[tuple[object, ...]]] = {}
+    for flow in (flow for side in sides for flow in side):
+        names.setdefault((flow.part.family, flow.part.epoch), set()).add(flow.name)
+    windows = [(flow.part.base.size, flow.is_long) for side in sides for flow in side]
+    many = sum(size for size, _ in windows) > _MOST_WINDOWS
+    merges_long = sum(size for size, is_long in windows if is_long) > _MOST_WINDOWS
+    ends = [{flow.epoch: flow for flow in side} for side in sides]  # the last flow of each epoch
+    found = []
+    for side, others in zip(sides, reversed(ends), strict=True):
+        in_order: list[_Flow] = []
+        chains: list[list[_Flow]] = []
+        for flow in side:
+            # Where one flow alone reads an epoch, its samples may be named by the turn in which they come out.
+            alone = len(names[flow.part.family, flow.part.epoch]) == 1
+            if alone or flow.begun.any() or flows.buffer.kind == "chunk":
+                in_order.append(flow)
+                continue
+            merges = many and (merges_long or not flow.is_long) and not flow.is_cut_by(others.get(flow.epoch))
+            if merges and chains and chains[-1][-1].precedes(flow) and (merges_long or not chains[-1][-1].is_long):
+                chains[-1].append(flow)
+            else:
+                chains.append([flow])
+        single = sum(chain[0].part.base.size for chain in chains if len(chain) == 1)
+        tiers = min(max(_MOST_ROWS // max(1, single), 1), 64)
+        parts = [_rows(flow.part, flow.base + flow.begun, flow.base + flow.ended) for flow in in_order]
+        for chain in chains:
+            parts.append(_alone(chain[0], tiers, rng) if len(chain) == 1 else _chain(chain, rng))
+        found.append((Draws.concat(dense for dense, _ in parts), Sparse.concat([some for _, some in parts])))
+    return found[0], found[1]
+
+
+def _joined(side: list[_Flow]) -> list[_Flow]:
+    """Flows, with passes that go on in the same one made one."""
+    found: list[_Flow] = []
+    for flow in side:
+        if found and found[-1].name == flow.name and np.array_equal(found[-1].ended, flow.begun):
+            before = found[-1]
+            part = replace(before.part, steps=before.part.steps + flow.part.steps, ended=flow.part.ended)
+            found[-1] = _Flow(part, flow.buffer)
+        else:
+            found.append(flow)
+    return found
+
+
+def _played(flows: FlowSpaces, passes: Sequence[Pass]) -> Draws:
+    """Rows of the very samples that come out."""
+    found = [Draws.empty()]
+    for part in passes:
+        assert part.flows is not None
+        assert not isinstance(part.deal, Listed)
+        ranks = len(part.begun)
+        for rank, worker in np.ndindex(part.begun.shape):
+            start, stop = (int((side - part.base)[rank, worker]) for side in (part.begun, part.ended))
+            if start == stop:
+                continue
+            places = flows.places(int(part.flows[rank, worker]), stop)[start:]
+            low, reader = int(places.min()), rank + ranks * worker
+            offsets = np.sort(part.deal.offsets(reader, low, int(places.max()) + 1)[places - low])
+            edge = np.flatnonzero(np.diff(offsets) != 1) + 1
+            begins, ends = offsets[np.append(0, edge)], offsets[np.append(edge, len(offsets)) - 1] + 1
+            found.append(_draws(part, begins, ends))
+    return Draws.concat(found)
+
+
+def _rows(part: Pass, begun: Ints, ended: Ints) -> Reads:
+    """All that lies between two local positions of each reader, int64[readers] each."""
+    runs = _runs(part.deal, begun, ended)
+    return _draws(part, runs.start, runs.stop), Sparse.empty()
+
+
+def _runs(deal: Deal | Listed, begun: Ints, ended: Ints) -> Runs:
+    assert not isinstance(deal, Listed)
+    return deal.runs(begun, ended, np.arange(len(begun)))
+
+
+def _draws(part: Pass, start: Ints, stop: Ints) -> Draws:
+    """Rows of a pass, as if they were read in its first step: they are right in all, not step by step."""
+    one = np.ones_like(start)
+    zero = 0 * one
+    return Draws(part.family * one, part.epoch * one, one, start, stop, part.step * one, zero, stop - start)
+
+
+def _alone(flow: _Flow, tiers: int, rng: np.random.Generator) -> Reads:
+    """Rows of one flow: what its buffer holds at last lies in tiers of ages, in each as much as is expected there."""
+    base, pulled = flow.base, flow.pulled
+    held = pulled - base - flow.ended
+    tiers = max(tiers, 4) if flow.is_long else tiers
+    full = np.minimum(flow.ended, np.maximum(pulled - base - flow.buffer.size, 0))  # yielded before the source ended
+    ages, shares = flow.buffer.ages(full, tiers)
+    bounds = np.maximum(pulled - ages, base)  # int64[tiers + 2, readers], falling
+    # Rounded so that the tiers sum to what is held and none holds more than it is long.
+    upto = np.floor(np.cumsum(shares, axis=0) * held + rng.random(len(held)))
+    upto[-1] = held
+    in_tier = np.diff(upto.astype(np.int64), axis=0, prepend=0)
+    parts = [_rows(flow.part, base, bounds[-1])]
+    for tier in range(tiers + 1):
+        low, high = bounds[tier + 1], bounds[tier]
+        parts.append(_stretch(flow.part, [low, high], [np.maximum(high - low - in_tier[tier], 0)], rng))
+    return Draws.concat(dense for dense, _ in parts), Sparse.concat([some for _, some in parts])
+
+
+def _chain(chain: list[_Flow], rng: np.random.Generator) -> Reads:
+    """Rows of flows that each begin where the one before had pulled to: one a stretch of a shard."""
+    bounds = [chain[0].base, *(flow.pulled for flow in chain)]
+    return _stretch(chain[0].part, bounds, [flow.ended for flow in chain], rng)
+
+
+def _stretch(part: Pass, bounds: list[Ints], counts: list[Ints], rng: np.random.Generator) -> Reads:
+    """Rows of readers that read counts[k] of [bounds[k], bounds[k + 1]), int64[readers] each: one a part of a shard."""
+    runs = _runs(part.deal, bounds[0], bounds[-1])
+    reader, local = np.tile(runs.reader, 2), np.concatenate((runs.tick, runs.tick + runs.stop - runs.start))
+    order, firsts, of = number((reader, local))
+    edge = order[firsts]
+    first, last = np.split(_below(bounds, counts, reader[edge], local[edge], rng)[of], 2)
+    read: Ints = last - first
+    whole = read == runs.stop - runs.start
+    dense = _draws(part, runs.start[whole], runs.stop[whole])
+    some = ~whole & (read > 0)
+    return dense, Sparse(_draws(part, runs.start[some], runs.stop[some]), read[some])
+
+
+def _below(bounds: list[Ints], counts: list[Ints], reader: Ints, local: Ints, rng: np.random.Generator) -> Ints:
+    """How many samples readers have read below local positions, int64[edges]; sorted by reader and position.
+
+    Flow k of a reader reads counts[k] of [bounds[k], bounds[k + 1]), int64[readers] each. A position inside a flow
+    divides it by chance.
+    """
+    below, flow = np.zeros_like(local), np.zeros_like(local)
+    low, high, inside = np.zeros_like(local), np.zeros_like(local), np.zeros_like(local)
+    for k, (begin, end, count) in enumerate(zip(bounds, bounds[1:], counts, strict=False)):
+        over = end[reader] <= local
+        below += np.where(over, count[reader], 0)
+        cuts = ~over & (begin[reader] < local)
+        flow[cuts], low[cuts], high[cuts], inside[cuts] = k, begin[reader][cuts], end[reader][cuts], count[reader][cuts]
+    cut = np.flatnonzero(high > low)
+    if not len(cut):
+        return below
+    is_first = np.ones(len(cut), bool)
+    is_first[1:] = (reader[cut][1:] != reader[cut][:-1]) | (flow[cut][1:] != flow[cut][:-1])
+    is_last = np.append(is_first[1:], True)
+    before = np.where(is_first, low[cut], np.append(0, local[cut][:-1]))
+    ends = np.flatnonzero(is_last) + 1
+    lengths = np.insert(local[cut] - before, ends, high[cut][is_last] - local[cut][is_last])
+    sizes = np.diff(np.append(np.flatnonzero(is_first), len(cut))) + 1
+    taken = thin_many(rng, lengths, Groups.sized(sizes), inside[cut][is_first])
+    taken = taken[np.setdiff1d(np.arange(len(taken)), np.cumsum(sizes) - 1)]
+    running: Ints = np.cumsum(taken)
+    group = np.cumsum(is_first) - 1
+    below[cut] += running - (running - taken)[is_first][group]
+    return below
