@@ -167,13 +167,14 @@ def _overlaid(
         for layer in range(int(nth.max(initial=-1)) + 1):
             own = np.flatnonzero(nth == layer)
             at, of_plan = row[own], is_planned[low:high][own]
-            classes = table[at].reshape(len(at), width)
+            out = np.zeros((len(at), *table.shape[1:]), np.int64)
             if layer:
                 drawn = True
-                groups = Groups.sized(np.full(len(at), width))
-                out = thin_many(rng, classes.ravel(), groups, taken[low:high][own]).reshape(len(at), *table.shape[1:])
+                classes = table[at, :, : layer + 1]  # nobody has had more yet
+                groups = Groups.sized(np.full(len(at), classes[0].size))
+                asked = taken[low:high][own]
+                out[:, :, : layer + 1] = thin_many(rng, classes.ravel(), groups, asked).reshape(classes.shape)
             else:  # all are alike still
-                out = np.zeros((len(at), *table.shape[1:]), np.int64)
                 out[:, 0, 0] = taken[low:high][own]
             table[at] -= out
             table[at[of_plan], 1:] += out[of_plan, :-1]

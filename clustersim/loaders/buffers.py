@@ -18,9 +18,6 @@ Ints = NDArray[np.int64]
 BufferKind = Literal["classic", "half-flush", "window", "chunk"]
 
 
-_OLD = 40  # turnovers after which a sample is still held with a chance of e^-40, or 2^-40
-
-
 @dataclass(frozen=True)
 class Buffer:
     """A buffer of `size` samples; 0: none."""
@@ -52,16 +49,17 @@ class Buffer:
 
         Returns:
             the bounds of the tiers, rising from 0, int64[tiers + 2, readers], and the share of what is held that lies
-            in each, float64[tiers + 1, readers]. What is older than `_OLD` turnovers of the buffer is left out.
+            in each, float64[tiers + 1, readers]. The few that are older are taken for the others.
         """
         if self.kind == "classic":
-            unit, turnover, kept, first = 1, self.size, 1 - 1 / self.size, yielded
+            unit, turnover, kept, first = 1, float(self.size), 1 - 1 / self.size, yielded
         else:
             unit = self.size - self.size // 2
-            turnover, kept, first = 1, (self.size // 2) / self.size, np.maximum(-(-yielded // unit) - 1, 0)
-        oldest = _OLD * turnover
-        quantile = -turnover / (1.0 if self.kind == "classic" else np.log(2)) * np.log1p(-np.arange(tiers) / tiers)
-        bounds = np.minimum(np.append(np.ceil(quantile), oldest).astype(np.int64)[:, None], first)
+            turnover, kept, first = 1 / np.log(2), self.size // 2 / self.size, np.maximum(-(-yielded // unit) - 1, 0)
+        # Narrower where more is held; beyond the last bound lies less than e^-6 of a tier's share.
+        stretched = -2 * turnover * np.log1p(-np.arange(tiers) / tiers)
+        oldest = int(np.ceil(turnover * (np.log(tiers) + 6)))
+        bounds = np.minimum(np.append(np.ceil(stretched), oldest).astype(np.int64)[:, None], np.minimum(first, oldest))
         left = np.power(kept, bounds.astype(np.float64))
         in_reach = first <= oldest
         shares = np.concatenate((left[:-1] - left[1:], np.where(in_reach, left[-1], 0)[None, :]))

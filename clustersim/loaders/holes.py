@@ -8,7 +8,6 @@ that was pulled (`account.Sparse`), as if each of its samples had the same chanc
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,10 +68,10 @@ class _Flow:
         """What is the same for flows that read the same parts."""
         return self.part.family, self.part.epoch, id(self.part.deal)
 
-    @cached_property
-    def name(self) -> tuple[object, ...]:
-        """What is the same for passes of one flow."""
-        return *self.epoch, self.part.attempt, blake2b(self.part.base.tobytes()).digest()
+    def is_same(self, other: "_Flow") -> bool:
+        """Whether both are passes of one flow."""
+        alike = self.epoch == other.epoch and self.part.attempt == other.part.attempt
+        return alike and np.array_equal(self.part.base, other.part.base)
 
     def precedes(self, flow: "_Flow") -> bool:
         """Whether a flow begins where this one has pulled to."""
@@ -93,9 +92,11 @@ def reads_behind(
     if sum(int((flow.pulled - flow.base).sum()) for side in sides for flow in side) <= _MOST_PLAYED:
         played = [_played(flows, [flow.part for flow in side]) for side in sides]
         return (played[0], Sparse.empty()), (played[1], Sparse.empty())
-    names: dict[tuple[int, int], set[tuple[object, ...]]] = {}
+    first: dict[tuple[int, int], _Flow] = {}
+    shared = set()  # epochs that more than one flow reads
     for flow in (flow for side in sides for flow in side):
-        names.setdefault((flow.part.family, flow.part.epoch), set()).add(flow.name)
+        if not flow.is_same(first.setdefault((flow.part.family, flow.part.epoch), flow)):
+            shared.add((flow.part.family, flow.part.epoch))
     windows = [(flow.part.base.size, flow.is_long) for side in sides for flow in side]
     many = sum(size for size, _ in windows) > _MOST_WINDOWS
     merges_long = sum(size for size, is_long in windows if is_long) > _MOST_WINDOWS
@@ -104,17 +105,19 @@ def reads_behind(
     for side, others in zip(sides, reversed(ends), strict=True):
         in_order: list[_Flow] = []
         chains: list[list[_Flow]] = []
+        goes_on = False
         for flow in side:
             # Where one flow alone reads an epoch, its samples may be named by the turn in which they come out.
-            alone = len(names[flow.part.family, flow.part.epoch]) == 1
+            alone = (flow.part.family, flow.part.epoch) not in shared
             if alone or flow.begun.any() or flows.buffer.kind == "chunk":
                 in_order.append(flow)
                 continue
-            merges = many and (merges_long or not flow.is_long) and not flow.is_cut_by(others.get(flow.epoch))
-            if merges and chains and chains[-1][-1].precedes(flow) and (merges_long or not chains[-1][-1].is_long):
+            told_apart = flow.is_long and (not merges_long or flow.is_cut_by(others.get(flow.epoch)))
+            if goes_on and not told_apart and chains[-1][-1].precedes(flow):
                 chains[-1].append(flow)
             else:
                 chains.append([flow])
+            goes_on = many and not told_apart
         single = sum(chain[0].part.base.size for chain in chains if len(chain) == 1)
         tiers = min(max(_MOST_ROWS // max(1, single), 1), 64)
         parts = [_rows(flow.part, flow.base + flow.begun, flow.base + flow.ended) for flow in in_order]
@@ -128,7 +131,7 @@ def _joined(side: list[_Flow]) -> list[_Flow]:
     """Flows, with passes that go on in the same one made one."""
     found: list[_Flow] = []
     for flow in side:
-        if found and found[-1].name == flow.name and np.array_equal(found[-1].ended, flow.begun):
+        if found and found[-1].is_same(flow) and np.array_equal(found[-1].ended, flow.begun):
             before = found[-1]
             part = replace(before.part, steps=before.part.steps + flow.part.steps, ended=flow.part.ended)
             found[-1] = _Flow(part, flow.buffer)
