@@ -1,5 +1,8 @@
 """What a run costs: `pytest benchmarks`. Read the table; nothing here asserts a time."""
 
+import tracemalloc
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import simpy
@@ -65,3 +68,28 @@ def test_account_of_the_same_legs_at_every_size(benchmark, loader, size):
     planned, _ = reader.draws(plan(reader, 1, run.steps))
     seen, _ = reader.draws(follow(run.history, reader).kept)
     benchmark(lambda: count(order, planned, seen, np.random.default_rng(0)))
+
+
+@pytest.mark.parametrize("loader", ["torchdata-iterable", "torchdata-iterable-buffer"])
+def test_account_of_sixteen_thousand_readers(benchmark, loader):
+    """The main job with 20,000 shards over 2,048 ranks of 8 workers, each with a buffer of 1,000 or none."""
+    parallelism = {"tensor": 8, "pipeline": 1, "context": 1, "data": 2048, "min_data": 1024}
+    overrides = {"loader.preset": loader, "loader.readers_per_rank": 8, "parallelism": parallelism}
+    data = {"data.shards": 20_000, "data.order": "shard-shuffle"}
+    run = simulate(load_scenario(LLAMA, {**overrides, **data}))
+
+    def account():
+        return replace(run).account  # a run that has not counted yet
+
+    benchmark(account)
+    tracemalloc.start()
+    account()
+    benchmark.extra_info["peak_mb"] = round(tracemalloc.get_traced_memory()[1] / 1e6)
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("loader", ["restore", "epoch", "reshuffle"])
+def test_account_of_a_global_position_with_as_many_ranks(benchmark, loader):
+    parallelism = {"tensor": 8, "pipeline": 1, "context": 1, "data": 2048, "min_data": 1024}
+    run = simulate(load_scenario(LLAMA, {"loader.preset": loader, "parallelism": parallelism}))
+    benchmark(lambda: replace(run).account)

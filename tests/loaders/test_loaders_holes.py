@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from clustersim import load_scenario, simulate
+from clustersim import ScenarioError, load_scenario, simulate
 from clustersim.loaders import holes
 from clustersim.loaders.buffers import Buffer
 
@@ -118,3 +118,26 @@ def test_the_ages_of_what_a_buffer_holds_are_those_of_its_play(kind, size, yield
     expected = shares[:, 0] * (pulled - yielded)
     error = np.sqrt(found.var(axis=0) / len(found)) + 1e-3
     assert (np.abs(found.mean(axis=0) - expected) < 4.5 * error).all()
+
+
+LARGE = {"data.samples": 10**9, "data.shards": 2000, "model.global_batch": 24_000, "loader.buffer": 1000}
+
+
+def test_at_any_size_views_are_conserved_and_each_buffer_is_lost_once():
+    steps = {"run.epochs": None, "run.steps": 2000, **LARGE}
+    lost = run("auto", at=(22, 410, 1300), data=4, **steps)
+    assert (lost.account.planned_views, lost.account.views) == (48 * 10**6, 48 * 10**6)
+    # What the lost buffers held lies within the plan, and as much is read beyond it. At the end the buffers have pulled
+    # 3,000 samples farther: what they still hold from before then, at an age a > 3,000 with the chance e^(-a / 1000),
+    # is missing where the plan's own do not hold it, which they do with e^(-(a - 3,000) / 1000).
+    expected = 3 * 4 * 1000 + 4 * 1000 * np.exp(-3) / 2
+    assert lost.account.extra == lost.account.missing
+    assert abs(lost.account.extra - expected) < 4 * 10
+    assert int(lost.shards.samples.sum()) == 10**9
+    assert len(lost.damage) == 3
+
+
+@pytest.mark.parametrize(("key", "value"), [("buffer_saved", True), ("buffer_kind", "window"), ("repeats", 2)])
+def test_buffers_that_are_counted_one_by_one_are_refused_where_they_are_too_many(key, value):
+    with pytest.raises(ScenarioError, match=f"at most 10 M samples, which are counted one by one with .*{key} = "):
+        run("auto", **LARGE, **{f"loader.{key}": value})
