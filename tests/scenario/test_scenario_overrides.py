@@ -4,7 +4,7 @@ import copy
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from clustersim.scenario import ScenarioError, load_scenario, parse_override
@@ -40,7 +40,19 @@ def test_a_text_without_key_or_equals_sign_is_refused(text):
     assert str(caught.value) == f'override: expected key=value such as "checkpoint.every=20 min", found "{text}"'
 
 
+def toml_of(value):
+    """A value as TOML: JSON's strings, numbers, booleans and lists, but for the spelling of infinity and of two texts."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml_of, value))}]"
+    if isinstance(value, str):
+        text = json.dumps(value)
+        # TOML has no surrogate pairs, so such characters stay as they are.
+        return (json.dumps(value, ensure_ascii=False) if "\\ud" in text else text).replace("\x7f", "\\u007f")
+    return json.dumps(value).replace("Infinity", "inf")
+
+
 @settings(deadline=None)
+@example("Infinity")
 @given(
     st.recursive(
         st.one_of(st.booleans(), st.integers(-(2**63), 2**63), st.text(), st.floats(allow_nan=False)),
@@ -48,11 +60,7 @@ def test_a_text_without_key_or_equals_sign_is_refused(text):
     )
 )
 def test_what_is_written_as_toml_is_read_back(value):
-    # JSON's strings, numbers, booleans and lists are TOML's, except for these two spellings.
-    text = json.dumps(value).replace("Infinity", "inf").replace("\x7f", "\\u007f")
-    # TOML has no surrogate pairs, so such characters stay as they are.
-    if "\\ud" in text:
-        text = json.dumps(value, ensure_ascii=False).replace("Infinity", "inf").replace("\x7f", "\\u007f")
+    text = toml_of(value)
     assert parse_override(f"some.key={text}") == ("some.key", value)
 
 
