@@ -81,7 +81,10 @@ def dask_engine(workers: int, scheduler: str | None) -> Iterator[OnDask]:
             logging.disable(logging.CRITICAL)
             with _deaf_to_ctrl_c():
                 cluster = distributed.LocalCluster(  # type: ignore[no-untyped-call]
-                    n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    dashboard_address="127.0.0.1:0",  # a free port: without an address Dask takes one that it insists on
+                    silence_logs=logging.CRITICAL,
                 )
             open_now.enter_context(cluster)
             target: dict[str, Any] = {"address": cluster}

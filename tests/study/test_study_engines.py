@@ -1,6 +1,8 @@
 """Engines: the same tables wherever they are computed, also where workers die."""
 
+import contextlib
 import multiprocessing
+import socket
 import subprocess
 import sys
 
@@ -73,6 +75,16 @@ def test_workers_that_always_die_are_given_up(tmp_path):
     told = [line for line in done.stderr.splitlines() if line.startswith("clustersim.study.engines.EngineError: ")]
     assert len(told) == 1
     assert 'a script sweeps under `if __name__ == "__main__":`' in told[0]
+
+
+def test_a_cluster_of_our_own_needs_no_port_that_another_has():
+    pytest.importorskip("distributed")
+    with socket.socket() as other:
+        with contextlib.suppress(OSError):  # where Dask's own port is taken already, that will do
+            other.bind(("", 8787))
+            other.listen()
+        study = sweep(load_scenario("small"), {}, 2, engine="dask", workers=1)
+    same(study, sweep(load_scenario("small"), {}, 2, workers=1))
 
 
 def test_a_scheduler_that_does_not_answer_is_one_line(monkeypatch):
