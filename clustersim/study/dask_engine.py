@@ -83,7 +83,7 @@ def dask_engine(workers: int, scheduler: str | None) -> Iterator[OnDask]:
                 cluster = distributed.LocalCluster(  # type: ignore[no-untyped-call]
                     n_workers=workers,
                     threads_per_worker=1,
-                    dashboard_address="127.0.0.1:0",  # a free port: without an address Dask takes one that it insists on
+                    dashboard_address="127.0.0.1:0",  # a free port; without an address Dask insists on one
                     silence_logs=logging.CRITICAL,
                 )
             open_now.enter_context(cluster)

@@ -41,7 +41,7 @@ def test_a_text_without_key_or_equals_sign_is_refused(text):
 
 
 def toml_of(value):
-    """A value as TOML: JSON's strings, numbers, booleans and lists, but for infinity and for two kinds of characters."""
+    """A value as TOML: JSON's strings, numbers, booleans and lists, but for infinity and two kinds of characters."""
     if isinstance(value, list):
         return f"[{', '.join(map(toml_of, value))}]"
     if isinstance(value, str):
