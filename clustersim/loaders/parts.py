@@ -127,6 +127,7 @@ class Saved:
     ranks: int
     samples: int | None = None
     epoch: int | None = None
+    begun: bool = False  # something had been read
     finished: bool = False  # the loader was at the end of an epoch, and says so
     family: int = 0  # the order that it read
 

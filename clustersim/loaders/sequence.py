@@ -33,7 +33,7 @@ class SequenceLoader:
     @property
     def acts_on_time(self) -> bool:
         """Whether it comes to an end of its own, or may refuse a restart."""
-        return self._samples is not None or self.parts.on_layout_change == "refuse"
+        return self._samples is not None or "refuse" in (self.parts.comes_back, self.parts.on_layout_change)
 
     def start(self, ranks: int) -> Position:
         """The very first sample."""
@@ -102,15 +102,16 @@ class SequenceLoader:
             at.ranks,
             samples=self._counted(at.samples) if saves == "samples" else None,
             epoch=at.samples // self.size - (on_edge and edge == "old") if saves != "nothing" else None,
+            begun=at.samples > 0,
             finished=on_edge and edge == "finished",
             family=at.family,
         )
 
     def resume(self, saved: Saved, reached: Position, ranks: int, leg: int) -> Position | Refused:
         """Back by the rule of the composition; the global position itself serves any number of ranks."""
-        if self.parts.comes_back == "refuse" and reached.samples > 0:
-            return Refused("the loader cannot come back from what it saves")
-        if self.parts.on_layout_change == "refuse" and ranks != saved.ranks and saved.samples != 0:
+        if self.parts.comes_back == "refuse":
+            return Refused("the loader cannot come back from what it saves") if saved.begun else self.start(ranks)
+        if self.parts.on_layout_change == "refuse" and ranks != saved.ranks and saved.begun:
             return Refused(f"the loader was saved by {saved.ranks} ranks and refuses to come back on {ranks}")
         match self.parts.comes_back:
             case "continue":
