@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clustersim.cli.comparison import OutOption, WorkersOption, told_in_one_line
 from clustersim.cli.options import JsonOption, ScenarioArgument, SeedOption, SetOption, load
 from clustersim.cli.outcome import UNFINISHED
-from clustersim.cli.output import complain, could_not_write, emit_json, emit_page, table
+from clustersim.cli.output import complain, emit_json, emit_page, table
 from clustersim.cli.progress import progress_bar
-from clustersim.cli.usage import path_to, whole_number
+from clustersim.cli.usage import whole_number
 from clustersim.cli.words import count, duration, plural, share
 
 if TYPE_CHECKING:
@@ -32,43 +32,27 @@ def intervals(
     replications: Annotated[
         int, typer.Option(parser=whole_number(2), metavar="N", help="How many runs of each interval and loader.")
     ] = 20,
-    out: Annotated[
-        Path | None,
-        typer.Option(parser=path_to("a directory's name"), metavar="DIR", help="Store the study in a new directory."),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(parser=whole_number(1), metavar="N", help="Processes on this machine.  [default: all cores]"),
-    ] = None,
+    out: OutOption = None,
+    workers: WorkersOption = None,
     overrides: SetOption = None,
     seed: SeedOption = None,
     json: JsonOption = False,
 ) -> None:
     """Compare checkpoint intervals over the same failures."""
     from clustersim.scenario import ScenarioError
-    from clustersim.study.engines import EngineError
     from clustersim.study.intervals import around
     from clustersim.study.intervals import intervals as compare
-    from clustersim.study.store import DirectoryRefused
 
     loaded = load(scenario, overrides)
     presets = _listed(loaders)
     try:
         lengths = around(loaded) if every is None else _listed(every)
-        with progress_bar(len(lengths) * len(presets) * replications) as bar:
+        with told_in_one_line(), progress_bar(len(lengths) * len(presets) * replications) as bar:
             found = compare(loaded, lengths, presets, replications, seed=seed, workers=workers, out=out, progress=bar)
-    except DirectoryRefused as error:
-        raise typer.BadParameter(str(error), param_hint="--out") from None
     except ScenarioError:
         raise
     except ValueError as error:
         raise typer.BadParameter(str(error).removeprefix("every: "), param_hint="--every") from None
-    except EngineError as error:
-        complain(str(error))
-        raise typer.Exit(UNFINISHED) from None
-    except OSError as error:
-        complain(could_not_write(error))
-        raise typer.Exit(UNFINISHED) from None
     if json:
         emit_json(_as_json(found, loaded.name))
     else:

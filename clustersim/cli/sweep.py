@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from clustersim.cli.comparison import WorkersOption
 from clustersim.cli.options import JsonOption, ScenarioArgument, SeedOption, SetOption, load
 from clustersim.cli.outcome import UNFINISHED
 from clustersim.cli.output import complain, could_not_write, emit_json, emit_page
@@ -65,10 +66,7 @@ def sweep(
         ),
     ] = None,
     engine: Annotated[str, typer.Option(metavar="NAME", help="local, or dask.")] = "local",
-    workers: Annotated[
-        int | None,
-        typer.Option(parser=whole_number(1), metavar="N", help="Processes on this machine.  [default: all cores]"),
-    ] = None,
+    workers: WorkersOption = None,
     scheduler: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Of a running Dask scheduler, or its scheduler file.")
     ] = None,
