@@ -23,7 +23,7 @@ from clustersim.loaders.part_order import PartOrder, part_family
 from clustersim.loaders.parts import Parts, ToCount
 from clustersim.loaders.passes import Pass, as_planned, draws_of, joined
 from clustersim.loaders.split import rank_slices
-from clustersim.loaders.standing import Journey, Standing, Traveled, order_epoch
+from clustersim.loaders.standing import Journey, Standing, Traveled
 from clustersim.loaders.turns import turns
 
 Ints = NDArray[np.int64]
@@ -85,7 +85,7 @@ class Readers:
         """How the epoch in which the readers stand is dealt out to them."""
         if at.lists is not None:
             return at.lists
-        epoch = 0 if self.parts.order_epoch == "same" else order_epoch(at)
+        epoch = self._order_epoch(at)
         return self._dealer.deal(at.family, epoch, at.ranks, self.rank_batches(at.ranks), at.first)
 
     def _lengths(self, at: Standing) -> Ints:
@@ -186,13 +186,19 @@ class Readers:
         return np.minimum(at.read + delivered * self.rank_batches(at.ranks)[:, None], self._lengths(at)), turn
 
     def _pass(self, at: Standing, done: Standing) -> Pass:
-        ranks, epoch = at.ranks, 0 if self.parts.order_epoch == "same" else order_epoch(at)
+        ranks, epoch = at.ranks, self._order_epoch(at)
         flows = None if self._flows is None else partial(self._flow_numbers, at)
         return Pass(
             at.step, done.step - at.step, self._family(at), epoch, self.deal(at), at.read, done.read, at.turn,
             self._lengths(at), self.parts.last_batch == "drop", self.rank_batches(ranks), self._endless, flows, at.base,
             at.before, at.attempt,
         )  # fmt: skip
+
+    def _order_epoch(self, at: Standing) -> int:
+        """The epoch that the seed knows of."""
+        if self.parts.order_epoch == "same":
+            return 0
+        return at.epoch - at.origin if at.order_epoch is None else at.order_epoch
 
     def _family(self, at: Standing) -> int:
         """The order's family as the account and the order know it."""
@@ -208,8 +214,7 @@ class Readers:
         numbers = np.empty_like(at.read)
         for rank, worker in np.ndindex(at.read.shape):
             reader = rank + len(at.read) * worker
-            epoch = 0 if self.parts.order_epoch == "same" else order_epoch(at)
-            source = Source(self._family(at), epoch, epochs, deals, at.read.size, reader, at.attempt)
+            source = Source(self._family(at), self._order_epoch(at), epochs, deals, at.read.size, reader, at.attempt)
             numbers[rank, worker] = self._flows.number(self._flow(at, source, rank, worker))
         return numbers
 

@@ -57,8 +57,3 @@ class Kept:
 
     at: Standing
     finished: bool = False
-
-
-def order_epoch(at: Standing) -> int:
-    """The epoch that the seed knows of."""
-    return at.epoch - at.origin if at.order_epoch is None else at.order_epoch
