@@ -1,0 +1,81 @@
+"""Whatever a scenario file holds: it runs, or one line says what is wrong with it; no traceback, no endless run."""
+
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+from fuzz.files import fuzzed
+
+from clustersim.cli.main import main
+
+HERE = Path(__file__).parent
+# A file that is valid and asks for hours of work is not the matter here: it is told by what `check` expects of it.
+_PATIENCE_S = 60
+
+
+class _OutOfPatienceError(Exception):
+    pass
+
+
+def _out_of_patience(number, frame):
+    raise _OutOfPatienceError
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A directory to run in, with the valid files, and what may be in it afterwards."""
+    shutil.copytree(HERE / "valid", tmp_path / "valid")
+    for case in sorted((HERE.parents[1] / "scenarios" / "cases").glob("*.toml")):
+        shutil.copy(case, tmp_path / "valid")
+    (tmp_path / "run").mkdir()
+    monkeypatch.chdir(tmp_path / "run")
+    return tmp_path
+
+
+def _try(arguments, capsys):
+    """The exit code, stdout and stderr of a command, or the number 3 if it ran out of patience."""
+    signal.signal(signal.SIGALRM, _out_of_patience)
+    signal.alarm(_PATIENCE_S)
+    try:
+        code = main(arguments)
+    except _OutOfPatienceError:
+        code = 3
+    finally:
+        signal.alarm(0)
+    return code, *capsys.readouterr()
+
+
+def _play(folder, seed, count, capsys):
+    """Run so many files; how many ended how."""
+    ends = {0: 0, 1: 0, 2: 0, 3: 0}
+    for number, text in enumerate(fuzzed(seed, count, folder / "valid")):
+        Path("scenario.toml").write_bytes(text)
+        code, out, err = _try(["run", "scenario.toml", "--out", "out"], capsys)
+        told = f"file {number} of seed {seed}: exit {code}\n{err}\n{text.decode(errors='replace')[:3000]}"
+        ends[code] += 1
+        assert "Traceback" not in err, told
+        if code == 2:
+            assert out == "", told
+            assert len(err.splitlines()) == 1, told
+            assert not os.path.exists("out"), told
+        else:
+            assert code in (0, 1), told
+        shutil.rmtree("out", ignore_errors=True)
+        assert os.listdir(".") == ["scenario.toml"], told
+    assert sorted(os.listdir(folder)) == ["run", "valid"]
+    return ends
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="needs an alarm to notice what never ends")
+def test_fuzzed_files(folder, capsys):
+    ends = _play(folder, 1, 120, capsys)
+    assert min(ends[0], ends[2]) > 10, ends
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="needs an alarm to notice what never ends")
+@pytest.mark.parametrize("seed", range(2, 42))
+def test_twenty_thousand_fuzzed_files(folder, capsys, seed):
+    _play(folder, seed, 500, capsys)
