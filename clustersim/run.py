@@ -15,7 +15,9 @@ from clustersim.history import HOUR_NS, History
 from clustersim.loaders.follow import Reads, plan
 from clustersim.loaders.parts import Loader, ToCount, count_reads
 from clustersim.scenario import Scenario
+from clustersim.scenario.cost import Used
 from clustersim.training.buckets import time_buckets
+from clustersim.training.used import used
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -174,7 +176,7 @@ class Run:
 
     def summary(self) -> dict[str, Figure]:
         """Every figure of the run, with units in the names; None where the scenario does not say enough."""
-        return {**self._damage_figures(), **self._clock_figures(), **self._feed_figures()}
+        return {**self._damage_figures(), **self._clock_figures(), **self._feed_figures(), **self._cost_figures()}
 
     def _damage_figures(self) -> dict[str, Figure]:
         ledger, ideal, sizes = self.account, self.account_ideal, self.scenario.sizes
@@ -240,6 +242,20 @@ class Run:
             "feed_tokens_per_s": sizes.tokens_per_s,
             "feed_bytes_per_s": sizes.bytes_per_s,
         }
+
+    @cached_property
+    def used(self) -> Used:
+        """What the run used of the cluster."""
+        scenario, history = self.scenario, self.history
+        size = scenario.sizes.checkpoint_bytes
+        stored_h = (history.wall_ns / HOUR_NS - self.checkpoints["durable_h"]).tolist() if size else []
+        cluster = scenario.cluster
+        return used(history, cluster.own_nodes, cluster.gpus_per_node, size, stored_h)
+
+    def _cost_figures(self) -> dict[str, Figure]:
+        """What the run used and costs; nothing where the scenario has no prices."""
+        prices = self.scenario.cost
+        return {} if prices is None else {**self.used._asdict(), "cost": prices.of(self.used)}
 
     # --- tables
 

@@ -52,6 +52,12 @@ _FIGURES: dict[str, tuple[str, _Words]] = {
     "step_s": ("step at full degree", duration),
     "feed_tokens_per_s": ("tokens a second", count),
     "feed_bytes_per_s": ("bytes a second", size),
+    "busy_gpu_hours": ("GPU hours in training", count),
+    "idle_gpu_hours": ("GPU hours held without training", count),
+    "spare_gpu_hours": ("GPU hours of spares and in repair", count),
+    "repairs": ("repairs", count),
+    "checkpoint_tb_months": ("TB-months of stored checkpoints", count),
+    "cost": ("cost", count),
 }
 
 

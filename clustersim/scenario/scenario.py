@@ -12,6 +12,7 @@ from pydantic import PrivateAttr, field_validator, model_validator
 from clustersim.scenario.bounds import check_bounds
 from clustersim.scenario.checkpoint import Checkpoint
 from clustersim.scenario.cluster import Cluster
+from clustersim.scenario.cost import Cost
 from clustersim.scenario.errors import problem, wrong
 from clustersim.scenario.failures import Failure, Scripted, Stochastic
 from clustersim.scenario.job import Model, Parallelism, Run
@@ -53,6 +54,7 @@ class Scenario(Part):
     recovery: Recovery = Recovery()
     data: Data
     loader: Loader
+    cost: Cost | None = None
 
     # Where it came from and what was written there, before presets were filled in: overrides start from it.
     _source: str = PrivateAttr(default="scenario")
@@ -153,6 +155,9 @@ class Scenario(Part):
             raise wrong(expected, "nothing", key="checkpoint.parameters")
         if checkpoint.reads_by_bandwidth and self.recovery.load is not None:
             raise wrong("either load or a bandwidth to read the checkpoint", "both", key="recovery.load")
+        if self.cost is not None and self.cost.checkpoint_tb_month and self.sizes.checkpoint_bytes == 0:
+            expected = "bytes a parameter, and their number, beside cost.checkpoint_tb_month"
+            raise wrong(expected, "nothing", key="checkpoint.bytes_per_parameter")
 
     def _check_failures(self, sizes: Sizes) -> None:
         causes = [failure.cause for failure in self.failures]
