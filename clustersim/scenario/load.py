@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import takewhile
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
@@ -17,8 +17,11 @@ from clustersim.scenario.scenario import Scenario
 
 # Beside the package, both in the repository and where a wheel is installed.
 _SHIPPED = Path(__file__).resolve().parents[2] / "scenarios"
-_LOADERS = _SHIPPED / "presets" / "loaders"
 _DEFAULT_PRESET = "restore"
+
+Presets = Literal["loaders", "storage"]
+"""What there are presets of: directories of shipped fragments of scenarios."""
+_TABLES: dict[Presets, str] = {"loaders": "loader", "storage": "storage"}
 
 
 def shipped() -> dict[str, Path]:
@@ -26,22 +29,22 @@ def shipped() -> dict[str, Path]:
     return {path.stem: path for path in sorted(_SHIPPED.glob("*.toml"))}
 
 
-def presets() -> dict[str, str]:
-    """The loader presets that come with the package: name to what it says of itself, in its first line briefly."""
-    return {name: _comment(path.read_text("utf-8")) for name, path in _loader_files().items()}
+def presets(of: Presets = "loaders") -> dict[str, str]:
+    """The presets that come with the package: name to what it says of itself, in its first line briefly."""
+    return {name: _comment(path.read_text("utf-8")) for name, path in _preset_files(of).items()}
 
 
-def preset_parts(name: str, display: str) -> dict[str, Any]:
+def preset_parts(name: str, display: str, of: Presets = "loaders") -> dict[str, Any]:
     """The parts that a preset is composed of; `ScenarioError`, told of `display`, if there is no such preset."""
-    files = _loader_files()
+    files = _preset_files(of)
     if name not in files:
-        expected = "a preset that `clustersim presets` lists"
-        raise problem(display, "loader.preset", expected, show(name), closest(name, files))
+        expected = "a preset that `clustersim presets` lists" if of == "loaders" else f"one of {', '.join(files)}"
+        raise problem(display, f"{_TABLES[of]}.preset", expected, show(name), closest(name, files))
     return _read(files[name], files[name].name)
 
 
-def _loader_files() -> dict[str, Path]:
-    return {path.stem: path for path in sorted(_LOADERS.glob("*.toml"))}
+def _preset_files(of: Presets) -> dict[str, Path]:
+    return {path.stem: path for path in sorted((_SHIPPED / "presets" / of).glob("*.toml"))}
 
 
 def _comment(text: str) -> str:
@@ -63,6 +66,8 @@ def load_scenario(
     if overrides:
         apply_overrides(document, overrides, display)
     filled = {"name": name, **document, "loader": _fill_loader(document.get("loader", {}), display)}
+    if "storage" in document:
+        filled["storage"] = _fill_storage(document["storage"], display)
     if isinstance(document.get("failures"), list):
         filled["failures"] = [_fill_trace(cause, index, display) for index, cause in enumerate(document["failures"])]
     try:
@@ -135,6 +140,15 @@ def _fill_loader(parts: object, display: str) -> object:
     if not isinstance(name, str):
         return parts
     return {"preset": name, **preset_parts(name, display), **parts}
+
+
+def _fill_storage(parts: object, display: str) -> object:
+    """The keys of a storage on top of those of its preset, if it names one."""
+    if isinstance(parts, str):
+        raise problem(display, "storage", 'a table such as { preset = "nvme" }', show(parts), "storage.preset")
+    if not isinstance(parts, Mapping) or not isinstance(name := parts.get("preset"), str):
+        return parts
+    return {"preset": name, **preset_parts(name, display, "storage"), **parts}
 
 
 def _fill_trace(cause: object, index: int, display: str) -> object:

@@ -8,7 +8,8 @@ from pydantic import model_validator
 
 from clustersim.scenario.errors import wrong
 from clustersim.scenario.part import Part
-from clustersim.scenario.units import Count, PositiveCount, PositiveNumber
+from clustersim.scenario.units import BytesEach, Count, PositiveCount, PositiveNumber
+from clustersim.scenario.windows import Windows
 
 # Shards are held one by one.
 _MOST_SHARDS = 10_000_000
@@ -30,6 +31,10 @@ class Data(Part):
     """Documents of the corpus; each is a sample unless they are packed."""
     samples: PositiveCount | None = None
     """Instead of documents."""
+    windows: Windows | None = None
+    """Instead of documents: overlapping windows of one sequence."""
+    bytes_per_sample: BytesEach | None = None
+    """Mean bytes of a sample as it lies in its shard; its tokens times model.bytes_per_token if not said."""
     tokens_per_document: PositiveNumber | None = None
     """Mean length of a document."""
     packing: Literal["none", "concat"] = "none"
@@ -44,9 +49,10 @@ class Data(Part):
 
     @model_validator(mode="after")
     def _check(self) -> "Data":
-        if (self.documents is None) == (self.samples is None):
-            found = "neither" if self.documents is None else "both"
-            raise wrong("either documents or samples", found, key="samples")
+        missing = [self.documents, self.samples, self.windows].count(None)
+        if missing != 2:
+            found = "none of them" if missing == 3 else "more than one"
+            raise wrong("exactly one of documents, samples and windows", found, key="samples")
         if self.shards > _MOST_SHARDS:
             raise wrong("at most 10 M shards", str(self.shards), key="shards")
         if self.tokens_per_document is not None and self.tokens_per_document >= _LONGEST_DOCUMENT:
@@ -61,6 +67,8 @@ class Data(Part):
         """Samples of an epoch (may be 0); `sequence_length` in tokens, needed where documents are packed."""
         if self.samples is not None:
             return self.samples
+        if self.windows is not None:
+            return self.windows.count
         # `_check` left no other case.
         assert self.documents is not None
         if self.packing == "none":

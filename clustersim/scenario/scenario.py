@@ -20,6 +20,7 @@ from clustersim.scenario.part import Part
 from clustersim.scenario.reading import Data, Loader
 from clustersim.scenario.recovery import Recovery
 from clustersim.scenario.sizes import Sizes, measure
+from clustersim.scenario.storage import Feed, Storage
 from clustersim.scenario.traced import Fault, Traced, TraceError, read_faults
 from clustersim.scenario.units import Name
 
@@ -54,6 +55,8 @@ class Scenario(Part):
     recovery: Recovery = Recovery()
     data: Data
     loader: Loader
+    storage: Storage | None = None
+    feed: Feed | None = None
     cost: Cost | None = None
 
     # Where it came from and what was written there, before presets were filled in: overrides start from it.
@@ -115,6 +118,8 @@ class Scenario(Part):
         self._check_failures(self.sizes)
         self._check_checkpoint()
         self._check_loader()
+        if self.storage is not None:
+            self._check_feed()
         return self
 
     def _check_loader(self) -> None:
@@ -147,6 +152,17 @@ class Scenario(Part):
         if loader.rank_batch == "constant" and self.sizes.batch % data:
             expected = f'a multiple of {data}, the ranks, with loader.rank_batch = "constant"'
             raise wrong(expected, str(self.sizes.batch), key="model.global_batch")
+
+    def _check_feed(self) -> None:
+        sizes, workers = self.sizes, (self.feed and self.feed.workers) or self.loader.readers_per_rank
+        if sizes.bytes_per_sample is None:
+            raise wrong("the bytes of a sample beside [storage]", "nothing", key="data.bytes_per_sample")
+        if sizes.data * workers > sizes.samples:
+            key = "loader.readers_per_rank" if self.feed is None or self.feed.workers is None else "feed.workers"
+            expected = f"at most {sizes.samples // sizes.data}, so that each worker of {sizes.data} ranks has a sample"
+            raise wrong(expected, str(workers), key=key)
+        if self.loader.buffer > sizes.samples:
+            raise wrong(f"at most {sizes.samples}, the samples", str(self.loader.buffer), key="loader.buffer")
 
     def _check_checkpoint(self) -> None:
         checkpoint = self.checkpoint

@@ -59,8 +59,8 @@ class Sizes:
     """Steps between saves, if stated in steps."""
     interval_ns: int | None
     """Training time between saves, if stated in time or by a formula; a save waits for the end of a step."""
-    bytes_per_token: int
-    """Bytes that the loader delivers for a token."""
+    bytes_per_sample: float | None
+    """Bytes that the loader reads for a sample, on average."""
     checkpoint_bytes: int
     """Bytes of a checkpoint; 0 if nothing follows from them."""
 
@@ -74,7 +74,7 @@ class Sizes:
     @property
     def bytes_per_s(self) -> float | None:
         """Bytes that the job reads a second at full degree."""
-        return None if self.tokens_per_s is None else self.tokens_per_s * self.bytes_per_token
+        return None if self.bytes_per_sample is None else self.batch * self.bytes_per_sample / (self.full_step_ns / 1e9)
 
     def steps_between_saves(self, step_ns: int) -> int:
         """The checkpoint interval in steps of the given time."""
@@ -127,6 +127,11 @@ def measure(
     tokens_per_sample: float | None = model.sequence_length
     if data.packing == "none" and data.tokens_per_document is not None:
         tokens_per_sample = data.tokens_per_document
+    if data.windows is not None:
+        tokens_per_sample = data.windows.length
+    bytes_per_sample = data.bytes_per_sample
+    if bytes_per_sample is None and tokens_per_sample is not None:
+        bytes_per_sample = tokens_per_sample * model.bytes_per_token
     step_ns = _full_step_ns(model, gpus)
     steps = _steps(run, batch, samples, tokens_per_sample)
     failures_per_ns = math.fsum(
@@ -160,7 +165,7 @@ def measure(
         full_step_ns=step_ns,
         interval_steps=interval_steps,
         interval_ns=interval_ns,
-        bytes_per_token=model.bytes_per_token,
+        bytes_per_sample=bytes_per_sample,
         checkpoint_bytes=checkpoint_bytes,
         uneven_refused=parallelism.uneven == "refuse",
     )

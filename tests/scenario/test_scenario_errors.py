@@ -9,7 +9,8 @@ from clustersim.scenario import ScenarioError, load_scenario, parse_override
 DURATION = 'expected a duration such as "10 min"'
 EVERY = 'expected an interval such as "10 min", "10 steps", "young" or "daly"'
 RATE = 'expected a rate such as "6.5 per 1000 node-days", "2 per GPU-year" or "3 per day"'
-TABLES = "one of name, run, model, cluster, parallelism, failures, checkpoint, recovery, data, loader, cost"
+TABLES = "one of name, run, model, cluster, parallelism, failures, checkpoint, recovery, data, loader, "
+TABLES += "storage, feed, cost"
 CLUSTER = "one of nodes, spares, gpus_per_node, cold, borrowed, nodes_per_domain, repair_slots, lemons, retirement"
 REQUIRED = "expected a value (this key is required), found nothing"
 
@@ -21,8 +22,8 @@ WRONG = [
     ("recovery.xyz=1", 'recovery.xyz: expected one of policy, start_up, load, found "xyz"'),
     (
         'data."a b"=1',
-        'data."\\"a b\\"": expected one of documents, samples, tokens_per_document, packing, shards, '
-        'order, found "\\"a b\\""',
+        'data."\\"a b\\"": expected one of documents, samples, windows, bytes_per_sample, tokens_per_document, '
+        'packing, shards, order, found "\\"a b\\""',
     ),
     (
         "failures.0.detecton=1 s",
@@ -338,8 +339,8 @@ WRONG = [
         'checkpoint.stall: expected a cost of a save, longer than 0, with every = "young", found "0 s"',
     ),
     # the data
-    ("data.samples=5000", "data.samples: expected either documents or samples, found both"),
-    ("data.documents=", "data.samples: expected either documents or samples, found neither"),
+    ("data.samples=5000", "data.samples: expected exactly one of documents, samples and windows, found more than one"),
+    ("data.documents=", "data.samples: expected exactly one of documents, samples and windows, found none of them"),
     ("data.documents=50", "data: expected an epoch of at least one global batch (64 samples), found 34 samples"),
     ("data.shards=2 M", "data.shards: expected at most 1367187, the samples of an epoch, found 2000000"),
     (

@@ -1,0 +1,101 @@
+"""A store as those see it who read from it, and what they read: the terms of every formula in this room.
+
+Times are seconds, sizes are bytes, rates are a second; a law of duration is in nanoseconds, as everywhere.
+"""
+
+import math
+from dataclasses import dataclass
+
+from clustersim.laws import Law
+
+NS = 1e-9
+"""Seconds of a nanosecond."""
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """`lanes` equal stores, each by itself: a single one that is shared, or one in each node that reads.
+
+    A lane serves its requests one after another: at its rate of operations, then at its bandwidth. So its units share
+    the load evenly, and no unit is ever idle while another has a queue: the best that a store can do.
+    """
+
+    lanes: int
+    bandwidth: float  # of a lane
+    operations: float  # requests that a lane serves
+    shuffle_bandwidth: float  # data that a lane shuffles into a copy
+    client_bandwidth: float  # what a node takes in; infinite if nothing limits it
+    latency: Law  # of a request, where nobody else asks
+    open: Law  # of a shard
+    page: int
+    request: int
+    read_ahead: int
+
+    @property
+    def latency_s(self) -> float:
+        """Mean latency of a request."""
+        return self.latency.mean_ns * NS
+
+    @property
+    def open_s(self) -> float:
+        """Mean time to open a shard."""
+        return self.open.mean_ns * NS
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a job reads, and by how many: N samples in shards, a batch of them a step."""
+
+    samples: int
+    sample_bytes: float
+    stored_bytes: float  # of the corpus as it lies; less than N samples where they overlap
+    overlaps: bool
+    shards: int
+    shard_spread: float
+    batch: int
+    ranks: int
+    workers: int  # of a rank
+    nodes: int  # that read
+    prefetch: int  # batches of a rank that each worker holds
+    buffer: int  # samples that each worker shuffles
+    block: int
+    step_s: float
+    decode_s: float
+
+    @property
+    def readers(self) -> int:
+        """Workers of all ranks."""
+        return self.ranks * self.workers
+
+    @property
+    def rank_batch(self) -> int:
+        """Samples that the fullest rank takes a step."""
+        return -(-self.batch // self.ranks)
+
+    @property
+    def demand(self) -> float:
+        """Samples a second that the job asks for."""
+        return self.batch / self.step_s
+
+    @property
+    def epoch_bytes(self) -> float:
+        """Bytes of an epoch's samples, one by one."""
+        return self.samples * self.sample_bytes
+
+    @property
+    def shard_samples(self) -> float:
+        """Samples of a shard, on average."""
+        return self.samples / self.shards
+
+    @property
+    def workers_with_shards(self) -> int:
+        """Workers that the poorest rank has left where shards are dealt out, round robin over ranks and then workers.
+
+        0: a rank has nothing to read, and no step is possible.
+        """
+        return min(self.workers, self.shards // self.ranks)
+
+
+def epochs_time_s(reading: Reading) -> float:
+    """Time in which training passes an epoch without waiting."""
+    return reading.samples / reading.demand if reading.demand else math.inf
