@@ -1,0 +1,153 @@
+"""Where a rule is asked: one restart of a small job, and what its loader's final model saw."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+
+from clustersim.account import count_identity
+from clustersim.data.corpus import Corpus
+from clustersim.data.orders import order_of
+from clustersim.history import History, Leg, Refused
+from clustersim.loaders.follow import Follower
+from clustersim.loaders.parts import Loader as Model
+from clustersim.loaders.parts import Parts
+from clustersim.loaders.returning import ReaderLoader
+from clustersim.loaders.sequence import SequenceLoader
+from clustersim.scenario.reading import Loader
+
+POINTS = 500  # of each rule
+
+
+@dataclass(frozen=True)
+class Point:
+    """A job of `epochs` epochs that is restarted once or more, each time on other ranks or on the same."""
+
+    samples: int
+    batch: int
+    epochs: int
+    ranks: tuple[int, ...]  # at first, and after each restart
+    checkpoints: tuple[int, ...]  # the steps that the restarts come from
+    late: int = 0  # steps from a checkpoint to the crash
+    ends: str = "E"  # after its epochs, or ("T") after the steps of as many epochs without a restart
+    workers: int = 1
+    prefetch: int = 0
+    buffer: int = 0
+    every: int = 1  # batches from snapshot to snapshot
+    order: str = "shuffle"
+    shards: int = 1
+    seed: int = 0
+
+    @property
+    def steps(self) -> int:
+        """Whole batches of an epoch, S."""
+        return self.samples // self.batch
+
+    @property
+    def before(self) -> int:
+        """Ranks before the (first) restart."""
+        return self.ranks[0]
+
+    @property
+    def after(self) -> int:
+        """Ranks at the end."""
+        return self.ranks[-1]
+
+    @property
+    def into(self) -> int:
+        """c': batches of its epoch that were delivered at the checkpoint."""
+        return self.checkpoints[0] % self.steps
+
+    @property
+    def read(self) -> int:
+        """Samples of its epoch that were delivered at the checkpoint, c'B."""
+        return self.into * self.batch
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that the checkpoint lies in."""
+        return self.checkpoints[0] // self.steps
+
+
+class Outcome(NamedTuple):
+    """Views of each sample in the final model, int64[N]; the steps it took; and the reason if the loader refused."""
+
+    seen: np.ndarray
+    steps: int
+    refused: str = ""
+
+    @property
+    def histogram(self) -> dict[int, int]:
+        """{times seen: samples}."""
+        times, samples = np.unique(self.seen, return_counts=True)
+        return dict(zip(times.tolist(), samples.tolist(), strict=True))
+
+    def damage(self, epochs: int) -> tuple[int, int]:
+        """Extra and missing views against each sample once an epoch."""
+        return int(np.maximum(self.seen - epochs, 0).sum()), int(np.maximum(epochs - self.seen, 0).sum())
+
+
+def model_of(point: Point, keys: dict) -> Model:
+    """The loader that a `[loader]` table composes, over the point's data."""
+    said = Loader.model_validate(keys)
+    last = said.last_batch or ("span" if said.partition == "global" else "short")
+    parts = Parts(**said.model_dump(exclude={"preset", "last_batch", "reshuffle_lasts"}),
+                  last_batch=last, reshuffle_lasts=said.reshuffle_lasts or "epoch")  # fmt: skip
+    order = order_of(point.order, Corpus(point.samples, point.shards), point.seed, 0)
+    epochs = point.epochs if point.ends == "E" else None
+    if last == "span":
+        return SequenceLoader(order, point.batch, parts, epochs)
+    return ReaderLoader(order, point.batch, parts, epochs, point.before)
+
+
+def play(point: Point, keys: dict) -> Outcome:
+    """The point's job with the loader of a `[loader]` table, without a clock."""
+    loader, history = model_of(point, keys), History()
+    follower = Follower(loader)
+    refused = ""
+    for life, (ranks, start) in enumerate(zip(point.ranks, (0, *point.checkpoints), strict=True)):
+        has = follower.begin(start, ranks)
+        if isinstance(has, Refused):
+            refused = has.reason
+            break
+        last = life == len(point.checkpoints)
+        kept = point.epochs * point.steps if last else point.checkpoints[life]
+        if last and point.ends == "E":
+            kept = start + has
+        stop = kept if last or has is None else min(kept + point.late, start + has)
+        assert stop >= kept, "the point's checkpoint lies behind the loader's end"
+        follower.end(stop, stop)
+        history.legs.append(Leg(life, start, stop, stop, kept, ranks, 1, 0, 0, 1, 0, 0, 1, 1, 1, 1, "crash"))
+    seen, _ = loader.draws(follower.reads(history).kept)
+    return Outcome(count_identity(loader.spaces, seen, seen).seen, history.legs[-1].kept, refused)
+
+
+class Rule(NamedTuple):
+    """A rule of what a restart costs: where it is asked, and the check that it holds there."""
+
+    name: str
+    points: list[Point]
+    check: Callable[[Iterable[Point]], None]
+
+
+def grid(make: Callable[[Random], Point | None]) -> list[Point]:
+    """Different points, one drawn after another; `make` gives None where the rule's closed form is not valid."""
+    random, found = Random(0), {}
+    while len(found) < POINTS:
+        point = make(random)
+        if point is not None:
+            found[point] = None
+    return list(found)
+
+
+def exactly(name: str, make: Callable, keys: Callable[[Point], dict], closed: Callable, figure: Callable) -> Rule:
+    """A rule that says a figure of the outcome to the sample: `figure(outcome, point) == closed(point)`."""
+
+    def check(points: Iterable[Point]) -> None:
+        for point in points:
+            found, expected = figure(play(point, keys(point)), point), closed(point)
+            assert found == expected, f"{point}: {found}, by the rule {expected}"
+
+    return Rule(name, grid(make), check)
