@@ -52,6 +52,7 @@ def reading_of(scenario: Scenario, degree: int | None = None) -> Reading:
         stored_bytes=stored,
         overlaps=windows is not None,
         shards=sizes.shards,
+        dealt=scenario.loader.partition in ("shards", "contiguous-shards", "queue"),
         shard_spread=feed.shard_spread,
         batch=sizes.batch,
         ranks=degree,

@@ -76,7 +76,7 @@ def access_of(pattern: Pattern, reading: Reading, store: Store) -> Access:
         fetch_bytes=fetch_bytes,
         ahead=pattern in IN_SHARDS,
         opens=1 / reading.shard_samples if pattern in IN_SHARDS else 0.0,
-        fill=reading.buffer if pattern == "shuffle-buffer" else 0,
+        fill=reading.buffered[1] if pattern == "shuffle-buffer" else 0,
         copies=COPIES.index(pattern) + 1 if pattern in COPIES else 0,
         remade=pattern == "copy-behind",
     )

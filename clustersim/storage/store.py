@@ -51,6 +51,7 @@ class Reading:
     stored_bytes: float  # of the corpus as it lies; less than N samples where they overlap
     overlaps: bool
     shards: int
+    dealt: bool  # whole shards are dealt out to workers, round robin; if not, all workers share every shard
     shard_spread: float
     batch: int
     ranks: int
@@ -89,11 +90,24 @@ class Reading:
 
     @property
     def workers_with_shards(self) -> int:
-        """Workers that the poorest rank has left where shards are dealt out, round robin over ranks and then workers.
+        """Workers that have a shard in the rank that has the fewest; 0: no step is possible."""
+        return self.workers_of(self.ranks - 1)
 
-        0: a rank has nothing to read, and no step is possible.
-        """
-        return min(self.workers, self.shards // self.ranks)
+    def workers_of(self, rank: int) -> int:
+        """Workers of a rank that have a shard: the worker w of rank r gets the shards r + w R, r + (w + W) R, ..."""
+        return min(self.workers, max(0, -(-(self.shards - rank) // self.ranks))) if self.dealt else self.workers
+
+    def batch_of(self, rank: int) -> int:
+        """Samples that a rank takes a step."""
+        return self.batch // self.ranks + (rank < self.batch % self.ranks)
+
+    @property
+    def buffered(self) -> tuple[int, int]:
+        """Samples that the buffers of the workers with the fewest and the most shards can hold."""
+        least, most = self.shards // self.readers, -(-self.shards // self.readers)
+        if not self.dealt:
+            least = most = self.shards
+        return tuple(min(self.buffer, int(shards * self.shard_samples)) for shards in (least, most))  # type: ignore[return-value]
 
 
 def epochs_time_s(reading: Reading) -> float:

@@ -2,10 +2,13 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
+from clustersim.data.corpus import Corpus
 from clustersim.laws import Constant
+from clustersim.loaders.deal import Sharded
 from clustersim.scenario import load_scenario, presets
 from clustersim.storage.bounds import (
     bottleneck,
@@ -102,12 +105,14 @@ def test_what_is_read_ahead_is_waited_for_only_beyond_the_workers_own_work():
 
 
 def test_workers_without_a_shard_read_nothing():
-    reading, store = world({"data.shards": 40, "feed.workers": 4, "feed.decode": "1 ms"})
+    shared, store = world({"data.shards": 40, "feed.workers": 4, "feed.decode": "1 ms"})
+    assert shared.workers_with_shards == 4
+    reading = replace(shared, dealt=True)
     assert reading.workers_with_shards == 2  # 40 shards over 16 ranks: eight ranks have three, the others two
     assert margins("shard-shuffle", reading, store)["workers"] == pytest.approx(2 * 16 / 0.001 / reading.demand)
     assert margins("random", reading, store)["workers"] == pytest.approx(4 * 16 / 0.001 / reading.demand)
     starved = replace(reading, shards=15)
-    assert bottleneck(access_of("sequential", starved, store), starved, store) == ("workers", 0.0)
+    assert bottleneck(access_of("sequential", starved, store), starved, store) == ("workers", 0)
 
 
 def test_a_store_in_each_node_holds_the_corpus_in_each_and_serves_for_itself():
@@ -242,3 +247,23 @@ def test_a_sample_needs_its_bytes():
     assert reading_of(load_scenario("workshop", {"data.bytes_per_sample": "110 kB"})).sample_bytes == 110_000
     with pytest.raises(ValueError, match=r"expected the bytes of a sample"):
         reading_of(load_scenario("workshop"))
+
+
+def test_case_21_the_readers_hold_six_shards_or_seven_and_a_buffer_no_more():
+    """100 shards of 100 samples over 16 readers: 12 of them hold 6, 4 hold 7, and a buffer of 10,000 never fills."""
+    case = Path(__file__).parents[2] / "scenarios" / "cases" / "21-buffer-larger-than-a-readers-shards.toml"
+    scenario = load_scenario(case, {"data.bytes_per_sample": "1 kB"})
+    reading = reading_of(scenario)
+    assert reading.buffered == (600, 700)
+    begins = Corpus(reading.samples, reading.shards).shard_starts
+    dealt = Sharded(begins, reading.readers, contiguous=False, ranks=reading.ranks).lengths
+    assert sorted(dealt.tolist()) == [600] * 12 + [700] * 4
+
+
+def test_case_5_fewer_shards_than_readers_are_refused_or_shared():
+    case = Path(__file__).parents[2] / "scenarios" / "cases" / "05-fewer-shards-than-ranks.toml"
+    with pytest.raises(ValueError, match=r"data\.shards: expected at least 4 shards, one for each of 4 ranks"):
+        load_scenario(case)
+    shared = reading_of(load_scenario(case, {"loader.partition": "strided", "data.bytes_per_sample": "1 kB"}))
+    assert (shared.shards, shared.workers_with_shards) == (1, 1)
+    assert replace(shared, dealt=True).workers_with_shards == 0
