@@ -19,6 +19,7 @@ from clustersim.cli.sample import sample
 from clustersim.cli.schema import schema
 from clustersim.cli.sweep import sweep
 from clustersim.cli.usage import UsageError, told
+from clustersim.cli.validate import validate
 from clustersim.cli.workshop import workshop
 
 _WRONG_INPUT = 2
@@ -33,7 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (run, sweep, loaders, intervals, workshop, sample, check, presets, schema):
+for command in (run, sweep, loaders, intervals, validate, workshop, sample, check, presets, schema):
     app.command()(command)
 
 

@@ -15,8 +15,9 @@ from clustersim.scenario.errors import ScenarioError, closest, problem, show, tr
 from clustersim.scenario.overrides import apply_overrides
 from clustersim.scenario.scenario import Scenario
 
-# Beside the package, both in the repository and where a wheel is installed.
-_SHIPPED = Path(__file__).resolve().parents[2] / "scenarios"
+SHIPPED = Path(__file__).resolve().parents[2] / "scenarios"
+"""What comes with the package: beside it, both in the repository and where a wheel is installed."""
+
 _DEFAULT_PRESET = "restore"
 
 Presets = Literal["loaders", "storage"]
@@ -26,7 +27,7 @@ _TABLES: dict[Presets, str] = {"loaders": "loader", "storage": "storage"}
 
 def shipped() -> dict[str, Path]:
     """The scenarios that come with the package: bare name to file, by name."""
-    return {path.stem: path for path in sorted(_SHIPPED.glob("*.toml"))}
+    return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"))}
 
 
 def presets(of: Presets = "loaders") -> dict[str, str]:
@@ -44,7 +45,7 @@ def preset_parts(name: str, display: str, of: Presets = "loaders") -> dict[str, 
 
 
 def _preset_files(of: Presets) -> dict[str, Path]:
-    return {path.stem: path for path in sorted((_SHIPPED / "presets" / of).glob("*.toml"))}
+    return {path.stem: path for path in sorted((SHIPPED / "presets" / of).glob("*.toml"))}
 
 
 def _comment(text: str) -> str:
