@@ -79,7 +79,7 @@ class Forecast:
     write_s: float
     """After it, until a save is durable."""
     restart_s: float
-    """Mean detection, start-up and load."""
+    """Mean detection, diagnosis, scheduling, start-up, load and warm-up."""
     interval_steps: int
     interval_s: float
     """Training between saves: whole steps."""
@@ -104,7 +104,7 @@ def forecast(scenario: Scenario) -> Forecast:
     run_ns = clock.time_of(steps) if sizes.wall_ns is None else sizes.wall_ns
     nodes_lost = lost_per_ns * run_ns
     short = _more_than(scenario.cluster.spares, nodes_down + nodes_lost)
-    restart_ns = _detection_ns(causes) + plan.start_up.mean_ns + plan.load(sizes.data).mean_ns
+    restart_ns = _detection_ns(causes) + plan.restart_mean_ns(scenario.cluster.nodes)
     interval_ns, save_ns = clock.saving.every * step_ns, scenario.checkpoint.stall
     return Forecast(
         gpus=sizes.gpus,

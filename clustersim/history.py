@@ -7,6 +7,16 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 Outcome = Literal["done", "limit", "starved", "refused", "no progress"]
+Phase = Literal[
+    "detection",
+    "diagnosis",
+    "waiting_for_nodes",
+    "scheduling",
+    "start_up",
+    "load",
+    "loader_resume",
+    "warm_up",
+]
 
 
 class Refused(NamedTuple):
@@ -42,15 +52,28 @@ class Leg(NamedTuple):
     ended_by: str  # a cause, or "end of run"
 
 
+class Span(NamedTuple):
+    """A stretch of a recovery that was spent in one phase, with so many nodes held; times since the run's start."""
+
+    phase: Phase
+    begin_ns: int
+    end_ns: int
+    nodes: int
+
+
 class Recovery(NamedTuple):
-    """The time between two legs, in nanoseconds by phase, and what it began and ended with."""
+    """The time between two legs: spans that follow each other without a gap, none of them empty.
+
+    A failure in one of the phases begins them anew, so a phase may come several times.
+    """
 
     begin_ns: int
-    detection_ns: int
-    waiting_ns: int
-    start_up_ns: int
-    load_ns: int
+    spans: tuple[Span, ...]
     interruptions: int  # failures that hit the job from the end of the leg to the next leg's begin
+
+    def spent_ns(self, phase: Phase) -> int:
+        """The time in one phase."""
+        return sum(span.end_ns - span.begin_ns for span in self.spans if span.phase == phase)
 
 
 class Happening(NamedTuple):

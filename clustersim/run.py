@@ -16,7 +16,7 @@ from clustersim.loaders.follow import Reads, plan
 from clustersim.loaders.parts import Loader, ToCount, count_reads
 from clustersim.scenario import Scenario
 from clustersim.scenario.cost import Used
-from clustersim.training.buckets import time_buckets
+from clustersim.training.buckets import node_time_buckets, time_buckets
 from clustersim.training.used import used
 
 if TYPE_CHECKING:
@@ -169,6 +169,11 @@ class Run:
         """The wall time by bucket; they sum to `history.wall_ns` exactly."""
         return time_buckets(self.history, self.scenario.sizes.full_step_ns)
 
+    @cached_property
+    def node_time_ns(self) -> dict[str, int]:
+        """The time of the nodes held, by bucket; they sum to `history.node_ns` exactly."""
+        return node_time_buckets(self.history, self.scenario.sizes.full_step_ns)
+
     @property
     def time_h(self) -> dict[str, float]:
         """The wall time by bucket, in hours."""
@@ -296,7 +301,7 @@ class Run:
 
     @cached_property
     def time(self) -> pd.DataFrame:
-        """The wall time by bucket: bucket, hours, share."""
+        """The wall time by bucket: bucket, hours, share, node_hours."""
         from clustersim import tables
 
         return tables.time(self)

@@ -104,10 +104,16 @@ def checkpoints(run: Run) -> pd.DataFrame:
 
 
 def time(run: Run) -> pd.DataFrame:
-    """bucket, hours, share of the wall time; the hours sum to the wall time."""
+    """bucket, hours, share of the wall time, node_hours (of the nodes held); the hours sum to the wall time."""
     wall_ns = run.history.wall_ns
-    rows = [(bucket, ns / HOUR_NS, ns / wall_ns if wall_ns else 0.0) for bucket, ns in run.time_ns.items()]
-    return pd.DataFrame(rows, columns=["bucket", "hours", "share"])
+    return pd.DataFrame(
+        {
+            "bucket": list(run.time_ns),
+            "hours": [ns / HOUR_NS for ns in run.time_ns.values()],
+            "share": [ns / wall_ns if wall_ns else 0.0 for ns in run.time_ns.values()],
+            "node_hours": [ns / HOUR_NS for ns in run.node_time_ns.values()],
+        }
+    )
 
 
 def sample(run: Run, number: int, limit: int) -> pd.DataFrame:

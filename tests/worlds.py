@@ -181,7 +181,8 @@ def scenarios(draw):
             },
             "recovery": {
                 "policy": policy,
-                "start_up": draw(_DURATION),
+                **{key: draw(_DURATION) for key in ("diagnosis", "scheduling", "start_up", "warm_up")},
+                **draw(st.sampled_from([{}, {"start_up_per_node": "3 s"}, {"start_up_per_doubling": "11 s"}])),
                 "load": draw(st.sampled_from(["0 s", "20 s", {"type": "exponential", "mean": "1 min"}])),
             },
             "data": {"samples": samples, "shards": draw(st.integers(1, min(samples, 12))), "order": order},
@@ -238,7 +239,9 @@ def check_history(history: History) -> None:
         if i < len(history.recoveries):
             recovery = history.recoveries[i]
             assert recovery.begin_ns == now
-            now += sum(recovery[1:5])
+            for span in recovery.spans:
+                assert span.begin_ns == now < span.end_ns
+                now = span.end_ns
     assert now == history.wall_ns
     assert all(a.kept == b.start for a, b in itertools.pairwise(history.legs))
     assert 0 <= len(history.legs) - len(history.recoveries) <= 1

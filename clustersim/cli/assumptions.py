@@ -63,7 +63,7 @@ def _checkpoint(scenario: Scenario, forecast: Forecast) -> str:
 
 
 def _restart(forecast: Forecast) -> str:
-    return f"detection, start-up and load take {duration(forecast.restart_s)} on average"
+    return f"from the failure to the first step it takes {duration(forecast.restart_s)} on average"
 
 
 def _reading(scenario: Scenario) -> str:

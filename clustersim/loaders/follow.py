@@ -54,6 +54,10 @@ class Follower:
         self._begun.append((step, at))
         return self._loader.steps_left(at)
 
+    def resume_ns(self, step: int, degree: int) -> int:
+        """How long the loader takes to come back to a step: no time, as no loader says otherwise."""
+        return 0
+
     def end(self, stop: int, read: int) -> None:
         """The leg is over: steps below `stop` were trained, below `read` were read."""
         step, at = self._begun[-1]

@@ -1,9 +1,11 @@
 """What a failure costs besides lost work: the restart after it."""
 
+import math
 from typing import Literal
 
 from clustersim.scenario.laws import DurationOrLaw
 from clustersim.scenario.part import Part
+from clustersim.scenario.units import Duration
 
 
 class Recovery(Part):
@@ -11,7 +13,21 @@ class Recovery(Part):
 
     policy: Literal["spare", "wait", "shrink"] = "spare"
     """Replace lost nodes by spares and then wait; wait for their repair; or go on with the replicas that remain."""
+    diagnosis: DurationOrLaw = 0
+    """After detection, until it is known which nodes have to be replaced."""
+    scheduling: DurationOrLaw = 0
+    """From the moment when there are nodes enough until processes start on them."""
     start_up: DurationOrLaw = 0
-    """Scheduling, processes, communicators."""
+    """Processes, communicators; scheduling too, if that has no time of its own."""
+    start_up_per_node: Duration = 0
+    """Longer for each node of the job: what nodes do one after the other."""
+    start_up_per_doubling: Duration = 0
+    """Longer for each doubling of the nodes, log2(nodes) times: what nodes do in a tree."""
     load: DurationOrLaw | None = None
     """Reading the checkpoint; 0 if neither it nor checkpoint.read_bandwidth is said."""
+    warm_up: DurationOrLaw = 0
+    """After the load, before the first step: compiling, filling caches. Nothing is trained meanwhile."""
+
+    def start_up_more_ns(self, nodes: int) -> int:
+        """What so many nodes add to start_up."""
+        return nodes * self.start_up_per_node + round(self.start_up_per_doubling * math.log2(nodes))

@@ -1,29 +1,73 @@
-"""Where the time went: named buckets that sum to the wall time to the nanosecond."""
+"""Where the time went: named buckets that sum to the wall time to the nanosecond.
+
+All time is charged in one place, `charges`: a leg is divided by what its steps were, a recovery by its phases. What
+joins later, such as time lost to slow nodes, takes its share from the kept steps of a leg there, and a name in
+`BUCKETS`; a new phase of a recovery needs its name alone.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from clustersim.history import History
 
+BUCKETS = (
+    "useful",
+    "degraded",
+    "wasted_progress",
+    "save_stall",
+    "unfinished",
+    "detection",
+    "diagnosis",
+    "waiting_for_nodes",
+    "scheduling",
+    "start_up",
+    "load",
+    "loader_resume",
+    "warm_up",
+)
+"""Every bucket, in the order in which they are shown."""
 
-def time_buckets(history: History, full_step_ns: int) -> dict[str, int]:
-    """The wall time by what it was spent on, in nanoseconds.
+
+class Charge(NamedTuple):
+    """So much time in a bucket, with so many nodes held."""
+
+    bucket: str
+    spent_ns: int
+    nodes: int
+
+
+def charges(history: History, full_step_ns: int) -> Iterator[Charge]:
+    """The whole wall time, piece by piece.
 
     useful: kept steps at the step time of full degree. degraded: what a smaller degree added to kept steps.
     wasted_progress: steps that were rolled back, and the step in flight when a leg was broken off. unfinished: the step
     in flight at the end of the run. save_stall: stalls of saves, and waiting for an earlier save. The rest: phases of
     recovery.
     """
-    names = "useful degraded wasted_progress save_stall unfinished detection waiting_for_nodes start_up load"
-    buckets = dict.fromkeys(names.split(), 0)
     for leg, stop in zip(history.legs, history.lineage_stops(), strict=True):
         kept, steps = stop - leg.start, leg.stop - leg.start
-        buckets["useful"] += kept * full_step_ns
-        buckets["degraded"] += kept * (leg.step_ns - full_step_ns)
-        buckets["save_stall"] += leg.stall_ns
-        buckets["wasted_progress"] += (steps - kept) * leg.step_ns
+        yield Charge("useful", kept * full_step_ns, leg.nodes)
+        yield Charge("degraded", kept * (leg.step_ns - full_step_ns), leg.nodes)
+        yield Charge("save_stall", leg.stall_ns, leg.nodes)
+        yield Charge("wasted_progress", (steps - kept) * leg.step_ns, leg.nodes)
         partial = leg.end_ns - leg.begin_ns - leg.stall_ns - steps * leg.step_ns
-        buckets["unfinished" if leg.ended_by == "end of run" else "wasted_progress"] += partial
+        yield Charge("unfinished" if leg.ended_by == "end of run" else "wasted_progress", partial, leg.nodes)
     for recovery in history.recoveries:
-        buckets["detection"] += recovery.detection_ns
-        buckets["waiting_for_nodes"] += recovery.waiting_ns
-        buckets["start_up"] += recovery.start_up_ns
-        buckets["load"] += recovery.load_ns
+        for span in recovery.spans:
+            yield Charge(span.phase, span.end_ns - span.begin_ns, span.nodes)
+
+
+def time_buckets(history: History, full_step_ns: int) -> dict[str, int]:
+    """The wall time by what it was spent on, in nanoseconds; they sum to `history.wall_ns`."""
+    buckets = dict.fromkeys(BUCKETS, 0)
+    for bucket, spent_ns, _ in charges(history, full_step_ns):
+        buckets[bucket] += spent_ns
+    return buckets
+
+
+def node_time_buckets(history: History, full_step_ns: int) -> dict[str, int]:
+    """The same in node-nanoseconds, of the nodes that the job held; they sum to `history.node_ns`."""
+    buckets = dict.fromkeys(BUCKETS, 0)
+    for bucket, spent_ns, nodes in charges(history, full_step_ns):
+        buckets[bucket] += spent_ns * nodes
     return buckets

@@ -19,14 +19,14 @@ from clustersim.training.plan import Feed, JobPlan
 
 def job_plan(scenario: Scenario) -> JobPlan:
     """What the job does."""
-    sizes, checkpoint = scenario.sizes, scenario.checkpoint
+    sizes, checkpoint, recovery = scenario.sizes, scenario.checkpoint, scenario.recovery
 
     def saving(degree: int) -> Saving:
         every = sizes.steps_between_saves(sizes.step_ns(degree))
         write_ns = checkpoint.write_ns(sizes.checkpoint_bytes, sizes.nodes(degree))
         return Saving(every, checkpoint.stall, write_ns, checkpoint.when_busy)
 
-    stated = law_of(scenario.recovery.load or 0)
+    stated = law_of(recovery.load or 0)
 
     def load(degree: int) -> Law:
         if not checkpoint.reads_by_bandwidth:
@@ -46,9 +46,13 @@ def job_plan(scenario: Scenario) -> JobPlan:
         ends_by_time=sizes.wall_ns is not None,
         saving=saving,
         final_checkpoint=checkpoint.final_checkpoint,
-        policy=scenario.recovery.policy,
-        start_up=law_of(scenario.recovery.start_up),
+        policy=recovery.policy,
+        diagnosis=law_of(recovery.diagnosis),
+        scheduling=law_of(recovery.scheduling),
+        start_up=law_of(recovery.start_up),
+        start_up_more_ns=recovery.start_up_more_ns,
         load=load,
+        warm_up=law_of(recovery.warm_up),
     )
 
 

@@ -1,7 +1,8 @@
 """The job: it trains, is interrupted, recovers, and trains again.
 
 A state machine on alarms. A leg waits for nothing but its interruption or the end of the run; a recovery takes one
-alarm for the detection and one for start-up and load. Any failure that hits the job during a recovery begins it anew.
+alarm for what it takes to know what broke, and one for all from scheduling to the first step. Any failure that hits
+the job during a recovery begins it anew.
 """
 
 from collections.abc import Sequence
@@ -12,12 +13,16 @@ import simpy
 from clustersim.cluster.causes import Cause
 from clustersim.cluster.clock import Alarm, Rank
 from clustersim.cluster.cluster import Cluster, Hit
-from clustersim.history import History, Leg, Outcome, Recovery, Refused
-from clustersim.laws import NEVER, draw
+from clustersim.history import History, Leg, Outcome, Phase, Refused
+from clustersim.laws import NEVER, Law, draw
 from clustersim.streams import Hashed
 from clustersim.training.crew import Crew
 from clustersim.training.leg import LegClock
 from clustersim.training.plan import Feed, JobPlan
+from clustersim.training.recovery import Recovering
+
+# Which draw of a recovery's stream is whose.
+_START_UP, _LOAD, _DIAGNOSIS, _SCHEDULING, _WARM_UP = range(5)
 
 
 class State(Enum):
@@ -55,10 +60,8 @@ class Job:
         self._script = [(cause, list(enumerate(cause.at_steps))) for cause in causes if cause.at_steps]
         self.hits: list[Hit] = []
         self.deciding_at: int | None = None
-        self._phase_began = self._phase_end = 0
-        self._start_up = self._load = 0
-        self._attempts = 0
-        self._recovery: list[int] = []
+        self._attempts = self._diagnoses = 0
+        self._recovery: Recovering
         self._step = 0  # the next leg's first
         self._leg_began = self._leg_end = 0
         self._leg_clock: LegClock
@@ -98,8 +101,8 @@ class Job:
     def _decide(self, alarm: Alarm) -> None:
         """What completes at this instant is complete; then failures count; then nodes that came back."""
         self.deciding_at = None
-        if self.state in (State.DETECTING, State.STARTING) and self._now == self._phase_end:
-            self._phase_done()
+        if self.state in (State.DETECTING, State.STARTING) and self._now == self._recovery.ends_ns:
+            self._phases_done()
         if self.state is State.OVER:
             return
         if self.hits:
@@ -115,14 +118,17 @@ class Job:
         if self.state is State.TRAINING:
             self._end_leg(hits[0].cause.name, kept_whole=False)
         else:
-            self._charge_phase()
-        self._recovery[5] += 1
+            self._recovery.stop(self._now)
+        self._recovery.interruptions += 1
         for hit in hits:
             if hit.corrupt_since_ns is not None:
                 self._go_behind(hit.corrupt_since_ns)
             if hit.cause.degrees:
                 self._target = hit.cause.degrees[hit.k]
-        self._begin_phase(State.DETECTING, max(hit.detection_ns for hit in hits))
+        diagnosis = draw(self._plan.diagnosis, self._phases, _DIAGNOSIS, self._diagnoses)
+        self._diagnoses += 1
+        detection = max(hit.detection_ns for hit in hits)
+        self._begin_phases(State.DETECTING, [("detection", detection), ("diagnosis", diagnosis)])
 
     def _go_behind(self, since: int) -> None:
         """Start the next leg from the newest checkpoint that was made before the weights became corrupt, or anew."""
@@ -145,35 +151,23 @@ class Job:
                 return leg.start + leg.first_save + (saves - 1) * leg.save_period
         return 0
 
-    def _begin_phase(self, state: State, duration: int) -> None:
+    def _begin_phases(self, state: State, phases: list[tuple[Phase, int]]) -> None:
         self.state = state
-        self._phase_began, self._phase_end = self._now, self._now + duration
+        self._recovery.run(self._now, phases, self.crew.nodes)
+        duration = self._recovery.ends_ns - self._now
         if duration == 0:
-            self._phase_done()
+            self._phases_done()
         elif duration < NEVER:
-            Alarm(self._env, self._phase_end, Rank.DECIDE, self._decide)
+            Alarm(self._env, self._recovery.ends_ns, Rank.DECIDE, self._decide)
 
-    def _phase_done(self) -> None:
-        self._charge_phase()
+    def _phases_done(self) -> None:
+        self._recovery.stop(self._now)
         if self.state is State.STARTING:
             self._begin_leg()
         else:
-            self.state = State.WAITING
-            self._phase_began = self._now
+            self._begin_phases(State.WAITING, [("waiting_for_nodes", NEVER)])
             if not self.hits:
                 self._staff()
-
-    def _charge_phase(self) -> None:
-        """Put the time since the phase began where it belongs."""
-        spent = self._now - self._phase_began
-        self._phase_began = self._now
-        if self.state is State.DETECTING:
-            self._recovery[1] += spent
-        elif self.state is State.WAITING:
-            self._recovery[2] += spent
-        else:
-            self._recovery[3] += min(spent, self._start_up)
-            self._recovery[4] += max(0, spent - self._start_up)
 
     def _staff(self) -> None:
         """Take the nodes for the largest degree that the policy allows, and start; or go on waiting."""
@@ -186,15 +180,30 @@ class Job:
             if self._cluster.returning == 0:
                 self._starve()
             return
-        self._charge_phase()
+        self._recovery.stop(self._now)
         self._count_nodes()
         self._degree = degree
         self.crew.form(-(-degree // plan.unit_replicas))
         self._cluster.arm()
-        self._start_up = draw(plan.start_up, self._phases, 0, self._attempts)
-        self._load = draw(plan.load(degree), self._phases, 1, self._attempts)
+        self._begin_phases(State.STARTING, self._restart())
+
+    def _restart(self) -> list[tuple[Phase, int]]:
+        """The phases from the moment when there are nodes enough until the first step."""
+        plan, attempt = self._plan, self._attempts
         self._attempts += 1
-        self._begin_phase(State.STARTING, min(NEVER, self._start_up + self._load))
+
+        def spent(law: Law, phase: int) -> int:
+            return draw(law, self._phases, phase, attempt)
+
+        start_up = spent(plan.start_up, _START_UP) + plan.start_up_more_ns(self.crew.nodes)
+        resume = 0 if self._feed is None else self._feed.resume_ns(self._step, self._degree)
+        return [
+            ("scheduling", spent(plan.scheduling, _SCHEDULING)),
+            ("start_up", start_up),
+            ("load", spent(plan.load(self._degree), _LOAD)),
+            ("loader_resume", resume),
+            ("warm_up", spent(plan.warm_up, _WARM_UP)),
+        ]
 
     def _affordable_degree(self) -> int | None:
         """The degree that the job can have with the nodes it holds and may take now; None: it waits."""
@@ -221,7 +230,7 @@ class Job:
             return
         self.state = State.TRAINING
         if self.history.legs:
-            self.history.recoveries.append(Recovery(*self._recovery))
+            self.history.recoveries.append(self._recovery.record())
         self._leg_began = now
         step_ns = plan.step_ns(self._degree)
         self._leg_clock = LegClock(step_ns, plan.saving(self._degree))
@@ -294,7 +303,7 @@ class Job:
             )
         )
         self._clocks.append(clock)
-        self._recovery = [self._now, 0, 0, 0, 0, 0]
+        self._recovery = Recovering(self._now)
         if self._feed is not None:
             self._feed.end(stop, read)
         self._cluster.training_stops()
@@ -312,8 +321,8 @@ class Job:
         if self.state is State.TRAINING:
             self._end_leg("end of run", kept_whole)
         else:
-            self._charge_phase()
-            self.history.recoveries.append(Recovery(*self._recovery))
+            self._recovery.stop(self._now)
+            self.history.recoveries.append(self._recovery.record())
         self._count_nodes()
         self.state = State.OVER
         self.history.wall_ns = self._now

@@ -25,15 +25,29 @@ class JobPlan:
     saving: Callable[[int], Saving]  # by degree
     final_checkpoint: bool
     policy: Literal["spare", "wait", "shrink"]
+    diagnosis: Law
+    scheduling: Law
     start_up: Law
+    start_up_more_ns: Callable[[int], int]  # what so many nodes add to it
     load: Callable[[int], Law]  # by degree
+    warm_up: Law
+
+    def restart_mean_ns(self, nodes: int) -> float:
+        """The mean of a recovery after its detection, at full degree, without waiting for nodes and for the loader."""
+        laws = (self.diagnosis, self.scheduling, self.start_up, self.load(self.degree), self.warm_up)
+        return sum(law.mean_ns for law in laws) + self.start_up_more_ns(nodes)
 
 
 class Feed(Protocol):
-    """What the clock asks the data domain where data decides when training ends."""
+    """What the clock asks the data domain where data acts on time."""
 
     def begin(self, step: int, degree: int) -> int | Refused | None:
         """A leg begins at a step with so many replicas: how many steps the loader will deliver (None: no end)."""
+
+    def resume_ns(self, step: int, degree: int) -> int:
+        """How long the loader takes to come back to a step with so many replicas, before the first step; asked once
+        or more at each restart, and nothing follows from asking.
+        """
 
     def end(self, stop: int, read: int) -> None:
         """The leg is over: steps below `stop` were trained, below `read` were read."""

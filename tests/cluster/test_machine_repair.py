@@ -78,7 +78,7 @@ def test_availability_counts_the_repair():
         }
     )
     history = World(scenario, 0, 0).run()
-    waited = np.array([recovery.waiting_ns for recovery in history.recoveries]) / 3.6e12
+    waited = np.array([recovery.spent_ns("waiting_for_nodes") for recovery in history.recoveries]) / 3.6e12
     assert abs(waited.mean() - 2) < 3.5 * waited.std(ddof=1) / math.sqrt(len(waited))
     up = 1 - waited.sum() * 3.6e12 / history.wall_ns
     assert len(waited) > 8000

@@ -29,7 +29,10 @@ def told(history, *kinds):
 
 
 def waits(history):
-    return [(recovery.begin_ns / HOUR_NS, recovery.waiting_ns / HOUR_NS) for recovery in history.recoveries]
+    return [
+        (recovery.begin_ns / HOUR_NS, recovery.spent_ns("waiting_for_nodes") / HOUR_NS)
+        for recovery in history.recoveries
+    ]
 
 
 COLD = {"nodes": 6, "start_up": "30 min"}

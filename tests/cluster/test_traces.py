@@ -147,7 +147,7 @@ def test_a_fault_of_no_length_interrupts_the_job(tmp_path):
     loaded = scenario(traced(write(tmp_path / "log.csv", [("a", 2.0, 2.0, "x")])))
     history = World(loaded, 0, 0).run()
     assert len(history.legs) == 2
-    assert [recovery.waiting_ns for recovery in history.recoveries] == [0]
+    assert [recovery.spent_ns("waiting_for_nodes") for recovery in history.recoveries] == [0]
 
 
 def test_each_replication_gives_the_faults_to_other_nodes(tmp_path):

@@ -41,7 +41,7 @@ def test_a_resolved_scenario_reads_back_from_json(name):
 def test_the_digest_is_of_what_is_said_not_of_how_or_where(document, tmp_path):
     scenario = load_scenario(document)
     # Golden: stored results name their scenario by this. It changes only with a default, a key or how one is written.
-    assert scenario.digest == "05d6214deaeb0e521a5918aa2bf3186be0b00ba98998b599ec6c098f14e5c949"
+    assert scenario.digest == "f705112c6df247a914ee82b49b0d0d16a28e9a569cac663c99b02a17f3fad05f"
     document["checkpoint"]["every"] = "0.5 h"
     document["data"]["documents"] = 2_000_000
     document["loader"] = {}
@@ -170,7 +170,15 @@ def test_defaults_are_those_that_the_documentation_says():
             "final_checkpoint": True,
             "read_by": "replica",
         },
-        "recovery": {"policy": "spare", "start_up": "0 s"},
+        "recovery": {
+            "policy": "spare",
+            "diagnosis": "0 s",
+            "scheduling": "0 s",
+            "start_up": "0 s",
+            "start_up_per_node": "0 s",
+            "start_up_per_doubling": "0 s",
+            "warm_up": "0 s",
+        },
         "data": {"samples": 100, "packing": "none", "shards": 1, "order": "shuffle"},
         "loader": {
             "preset": "restore",

@@ -93,6 +93,86 @@ def test_a_failure_during_a_recovery_begins_it_anew():
     assert run.summary()["restarts"] == 1
 
 
+PHASES = {
+    "diagnosis": "20 s",
+    "scheduling": "5 s",
+    "start_up": "60 s",
+    "start_up_per_node": "2 s",
+    "start_up_per_doubling": "3 s",
+    "load": "40 s",
+    "warm_up": "9 s",
+}
+
+
+def test_phases_of_a_recovery_follow_each_other():
+    """Four nodes: the start-up takes 60 + 4 * 2 + 2 * 3 s."""
+    run = simulate(job(failures=scripted(at_steps=[25], detection="30 s"), recovery=PHASES))
+    spans = [
+        (span.phase, (span.begin_ns - 255 * 10**9) // 10**9, (span.end_ns - 255 * 10**9) // 10**9, span.nodes)
+        for span in run.history.recoveries[0].spans
+    ]
+    assert spans == [
+        ("detection", 0, 30, 4),
+        ("diagnosis", 30, 50, 4),
+        ("scheduling", 50, 55, 4),
+        ("start_up", 55, 129, 4),
+        ("load", 129, 169, 4),
+        ("warm_up", 169, 178, 4),
+    ]
+    assert seconds(run) == {"useful": 1000, "wasted_progress": 55, **{phase: end - a for phase, a, end, _ in spans}}
+    assert (run.time["node_hours"] == run.time["hours"] * 4).all()
+
+
+@pytest.mark.parametrize(
+    ("at", "spent"),
+    [
+        (290, {"detection": 30, "diagnosis": 5}),
+        (307, {"detection": 30, "diagnosis": 20, "scheduling": 2}),
+        (350, {"detection": 30, "diagnosis": 20, "scheduling": 5, "start_up": 40}),
+        (430, {"detection": 30, "diagnosis": 20, "scheduling": 5, "start_up": 74, "load": 40, "warm_up": 6}),
+    ],
+)
+def test_a_failure_in_any_phase_begins_them_anew_and_what_was_spent_stays_where_it_was_spent(at, spent):
+    again = {"cause": "again", "at_times": [f"{at} s"]}
+    run = simulate(job(failures=[*scripted(at_steps=[25], detection="30 s"), again], recovery=PHASES))
+    whole = {"diagnosis": 20, "scheduling": 5, "start_up": 74, "load": 40, "warm_up": 9}
+    assert run.summary()["restarts"] == 1
+    assert {phase: s for phase, s in seconds(run).items() if phase not in ("useful", "wasted_progress")} == {
+        phase: whole.get(phase, 0) + spent.get(phase, 0) for phase in whole | spent
+    }
+
+
+def test_node_hours_are_of_the_nodes_that_are_held():
+    """Four nodes until the failure is seen, three from then on."""
+    failures = scripted(at_steps=[25], data=[3], detection="30 s")
+    run = simulate(job(failures=failures, recovery={"start_up": "60 s"}))
+    node_seconds = {bucket: ns / 1e9 for bucket, ns in run.node_time_ns.items() if ns}
+    assert node_seconds == {
+        "useful": 20 * 10 * 4 + 80 * 10 * 3,
+        "degraded": pytest.approx(80 * (40 / 3 - 10) * 3),
+        "wasted_progress": 55 * 4,
+        "detection": 30 * 4,
+        "start_up": 60 * 3,
+    }
+
+
+def test_a_loader_may_take_time_to_come_back():
+    class Feed:
+        def begin(self, step, degree):
+            return None
+
+        def resume_ns(self, step, degree):
+            return step * 10**8 + degree
+
+        def end(self, stop, read):
+            pass
+
+    scenario = job(failures=scripted(at_steps=[25], data=[3]), recovery={"load": "7 s"})
+    history = World(scenario, 0, 0, Feed()).run()
+    check_history(history)
+    assert history.recoveries[0].spent_ns("loader_resume") == 2 * 10**9 + 3
+
+
 @pytest.mark.parametrize("order", [0, 1])
 def test_failures_at_one_instant_are_one_interruption(order):
     causes = [*scripted(at_times=["255 s"]), {"cause": "other", "at_times": ["255 s"], "detection": "9 s"}]
@@ -373,6 +453,9 @@ def test_a_loader_that_refuses_ends_the_run_at_that_restart():
     class Feed:
         def begin(self, step, degree):
             return Refused("saved by 4 ranks, cannot be restored by 3") if degree == 3 else None
+
+        def resume_ns(self, step, degree):
+            return 0
 
         def end(self, stop, read):
             pass
