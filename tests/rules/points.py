@@ -1,7 +1,7 @@
 """Where a rule is asked: one restart of a small job, and what its loader's final model saw."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import lcm
 from random import Random
 from typing import NamedTuple
 
@@ -17,8 +17,6 @@ from clustersim.loaders.parts import Parts
 from clustersim.loaders.returning import ReaderLoader
 from clustersim.loaders.sequence import SequenceLoader
 from clustersim.scenario.reading import Loader
-
-POINTS = 500  # of each rule
 
 
 @dataclass(frozen=True)
@@ -124,30 +122,51 @@ def play(point: Point, keys: dict) -> Outcome:
     return Outcome(count_identity(loader.spaces, seen, seen).seen, history.legs[-1].kept, refused)
 
 
-class Rule(NamedTuple):
-    """A rule of what a restart costs: where it is asked, and the check that it holds there."""
-
-    name: str
-    points: list[Point]
-    check: Callable[[Iterable[Point]], None]
-
-
-def grid(make: Callable[[Random], Point | None]) -> list[Point]:
-    """Different points, one drawn after another; `make` gives None where the rule's closed form is not valid."""
-    random, found = Random(0), {}
-    while len(found) < POINTS:
-        point = make(random)
-        if point is not None:
-            found[point] = None
-    return list(found)
+def even(random: Random, **changes) -> Point:
+    """A job whose batches divide its epochs, and whose ranks, before and after, divide its batches."""
+    before, after = random.randint(1, 6), random.randint(1, 6)
+    batch, steps, epochs = lcm(before, after) * random.randint(1, 3), random.randint(2, 14), random.randint(1, 4)
+    return Point(
+        samples=batch * steps,
+        batch=batch,
+        epochs=epochs,
+        ranks=(before, after),
+        checkpoints=(random.randrange(1, epochs * steps),),
+        late=random.randrange(4),
+        seed=random.randrange(1000),
+        **changes,
+    )
 
 
-def exactly(name: str, make: Callable, keys: Callable[[Point], dict], closed: Callable, figure: Callable) -> Rule:
-    """A rule that says a figure of the outcome to the sample: `figure(outcome, point) == closed(point)`."""
+def damage(outcome: Outcome, point: Point) -> tuple[int, int]:
+    return outcome.damage(point.epochs)
 
-    def check(points: Iterable[Point]) -> None:
-        for point in points:
-            found, expected = figure(play(point, keys(point)), point), closed(point)
-            assert found == expected, f"{point}: {found}, by the rule {expected}"
 
-    return Rule(name, grid(make), check)
+def histogram(outcome: Outcome, _: Point) -> dict[int, int]:
+    return outcome.histogram
+
+
+def histogram_of(seen: np.ndarray) -> dict[int, int]:
+    """{times seen: samples} of views int64[N]."""
+    return Outcome(seen, 0).histogram
+
+
+def up_to(position: int, samples: int) -> np.ndarray:
+    """How often each offset is read by whoever reads the positions [0, position), int64[N]."""
+    return position // samples + (np.arange(samples) < position % samples)
+
+
+def net(outcome: Outcome, point: Point) -> int:
+    extra, missing = outcome.damage(point.epochs)
+    return extra - missing
+
+
+def within_one_epoch(random: Random) -> Point:
+    """Two or three restarts while the model goes through one epoch, on the same or other ranks."""
+    point = even(random)
+    while point.steps < 4:
+        point = even(random)
+    inside = sorted(random.sample(range(1, point.steps), random.randint(2, 3)))
+    start = random.randrange(point.epochs) * point.steps
+    ranks = (point.before, *(random.choice(point.ranks) for _ in inside))
+    return replace(point, ranks=ranks, checkpoints=tuple(start + step for step in inside))

@@ -1,48 +1,14 @@
-"""Rules 1 to 3, 7, 13 and 17: a position that is saved, and what a restart makes of it."""
+"""Rules 1 to 3 and 7: a position that is saved, and what a restart makes of it."""
 
 from dataclasses import replace
-from math import lcm
 from random import Random
 
 import numpy as np
-from rules.points import Outcome, Point, Rule, exactly
+from rules.points import Point, damage, even, histogram, histogram_of, net, up_to
+from rules.rule import exactly
 
 EXACT = {"saves": "samples", "comes_back": "exact"}
 STRIDED = {**EXACT, "partition": "strided", "on_layout_change": "keep", "missing_state": "rank-0"}
-
-
-def even(random: Random, **changes) -> Point:
-    """A job whose batches divide its epochs, and whose ranks, before and after, divide its batches."""
-    before, after = random.randint(1, 6), random.randint(1, 6)
-    batch, steps, epochs = lcm(before, after) * random.randint(1, 3), random.randint(2, 14), random.randint(1, 4)
-    return Point(
-        samples=batch * steps,
-        batch=batch,
-        epochs=epochs,
-        ranks=(before, after),
-        checkpoints=(random.randrange(1, epochs * steps),),
-        late=random.randrange(4),
-        seed=random.randrange(1000),
-        **changes,
-    )
-
-
-def damage(outcome: Outcome, point: Point) -> tuple[int, int]:
-    return outcome.damage(point.epochs)
-
-
-def histogram(outcome: Outcome, _: Point) -> dict[int, int]:
-    return outcome.histogram
-
-
-def histogram_of(seen: np.ndarray) -> dict[int, int]:
-    """{times seen: samples} of views int64[N]."""
-    return Outcome(seen, 0).histogram
-
-
-def up_to(position: int, samples: int) -> np.ndarray:
-    """How often each offset is read by whoever reads the positions [0, position), int64[N]."""
-    return position // samples + (np.arange(samples) < position % samples)
 
 
 # Rule 1: a global position
@@ -113,7 +79,7 @@ def steps_of_today(point: Point) -> dict[int, int]:
 
 
 COUNTS_STEPS = {"saves": "steps", "comes_back": "exact", "rank_batch": "constant", "last_batch": "pad"}
-RULE_2 = [exactly("2 steps of today's batches", any_batches, lambda _: COUNTS_STEPS, steps_of_today, histogram)]
+RULE_2 = [exactly("2 steps of today's batches", any_batches, lambda _: COUNTS_STEPS, steps_of_today, histogram, 500)]
 
 
 # Rule 3: a position for each rank
@@ -174,11 +140,6 @@ def runs_of_the_epoch(point: Point) -> tuple[int, int]:
     return int((seen == 2).sum()), int((seen == 0).sum())
 
 
-def net(outcome: Outcome, point: Point) -> int:
-    extra, missing = outcome.damage(point.epochs)
-    return extra - missing
-
-
 def own_position_net(point: Point) -> int:
     return point.read - resumed(point)
 
@@ -222,96 +183,4 @@ RULE_7 = [
 ]
 
 
-# Rule 13: a count that is wrong
-
-
-def twice(random: Random) -> Point | None:
-    """Two restarts in one epoch."""
-    point = even(random)
-    if point.steps < 3:
-        return None
-    first, second = sorted(random.sample(range(1, point.steps), 2))
-    start = random.randrange(point.epochs) * point.steps
-    return replace(
-        point,
-        ranks=(point.before, point.after, random.choice(point.ranks)),
-        checkpoints=(start + first, start + second),
-    )
-
-
-def counted_twice(point: Point) -> tuple[int, int]:
-    """The second restart passes over the batches before the first one once more."""
-    previous, done = (c % point.steps for c in point.checkpoints)
-    return 0, min(previous, point.steps - done) * point.batch
-
-
-def one_for_all(point: Point) -> tuple[int, int]:
-    """A rank's own count is taken for the position of all: c'B (R - 1) / R are read again."""
-    return point.read // point.before * (point.before - 1), 0
-
-
-SAME_RANKS = {"last_batch": "short", **SKIPS}
-ONE_FOR_ALL = {**EXACT, "last_batch": "short", "miscount": "rank-as-global"}
-RULE_13 = [
-    exactly("13 counted twice", twice, lambda _: {**SAME_RANKS, "miscount": "doubled"}, counted_twice, damage),
-    exactly("13 one rank's count for all", even, lambda _: ONE_FOR_ALL, one_for_all, damage),
-]
-
-
-# Rule 17: an offset that is applied again, ranks without a state, refusals
-
-
-def applied_again(point: Point) -> tuple[int, int]:
-    return 0, (point.epochs - 1 - point.epoch) * point.read
-
-
-def growing(random: Random) -> Point | None:
-    point = even(random)
-    return point if point.before < point.after else None
-
-
-def fresh_ranks(point: Point) -> tuple[int, int]:
-    """New ranks begin the epoch; old ones go on at c'B / R0 of N / R1, and when they are done it ends for all."""
-    length, position = point.samples // point.after, point.read // point.before
-    local, rank = np.arange(length)[:, None], np.arange(point.after)
-    each = point.batch // point.after
-    steps = max(0, -(-(length - position) // each))
-    again = np.where(rank < point.before, local >= position, local < steps * each)
-    seen = (local * point.after + rank < point.read).astype(int) + again
-    return int((seen == 2).sum()), int((seen == 0).sum())
-
-
-def changes_or_not(random: Random) -> Point:
-    point = even(random)
-    return point if random.random() < 0.7 else replace(point, ranks=(point.before, point.before))
-
-
-def refusal(outcome: Outcome, point: Point) -> tuple[str, int]:
-    """The reason, and the steps of the final model."""
-    return outcome.refused, outcome.steps
-
-
-def refuses_others(point: Point) -> tuple[str, int]:
-    if point.before == point.after:
-        return "", point.epochs * point.steps
-    reason = f"the loader was saved by {point.before} ranks and refuses to come back on {point.after}"
-    return reason, point.checkpoints[0]
-
-
-def refuses_new(point: Point) -> tuple[str, int]:
-    new = point.after - point.before
-    reason = f"the loader was saved by {point.before} ranks, and {new} of {point.after} have no state"
-    return reason, point.checkpoints[0]
-
-
-RULE_17 = [
-    exactly("17 an offset applied again", even,
-            lambda _: {**SKIPS, "last_batch": "short", "comes_back": "reapply", "saves": "samples"}, applied_again,
-            damage),
-    exactly("17 ranks without a state", growing, lambda _: {**STRIDED, "missing_state": "fresh"}, fresh_ranks, damage),
-    exactly("17 other ranks refused", changes_or_not, lambda _: {**EXACT, "on_layout_change": "refuse"}, refuses_others,
-            refusal),
-    exactly("17 new ranks refused", growing, lambda _: {**STRIDED, "missing_state": "refuse"}, refuses_new, refusal),
-]  # fmt: skip
-
-RULES: list[Rule] = [*RULE_1, *RULE_2, *RULE_3, *RULE_7, *RULE_13, *RULE_17]
+RULES = [*RULE_1, *RULE_2, *RULE_3, *RULE_7]
