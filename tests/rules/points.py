@@ -18,6 +18,8 @@ from clustersim.loaders.returning import ReaderLoader
 from clustersim.loaders.sequence import SequenceLoader
 from clustersim.scenario.reading import Loader
 
+NO_TIME = Leg(*[0] * len(Leg._fields))  # what a loader does not look at
+
 
 @dataclass(frozen=True)
 class Point:
@@ -117,7 +119,7 @@ def play(point: Point, keys: dict) -> Outcome:
         stop = kept if last or has is None else min(kept + point.late, start + has)
         assert stop >= kept, "the point's checkpoint lies behind the loader's end"
         follower.end(stop, stop)
-        history.legs.append(Leg(life, start, stop, stop, kept, ranks, 1, 0, 0, 1, 0, 0, 1, 1, 1, 1, "crash"))
+        history.legs.append(NO_TIME._replace(leg=life, start=start, stop=stop, read=stop, kept=kept, data=ranks))
     seen, _ = loader.draws(follower.reads(history).kept)
     return Outcome(count_identity(loader.spaces, seen, seen).seen, history.legs[-1].kept, refused)
 
