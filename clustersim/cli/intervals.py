@@ -82,7 +82,7 @@ def _page(found: Intervals, name: str, presets: list[str], replications: int) ->
     return [
         f"{name} (seed {seed}, {plural(len(found.table), 'interval')}, {plural(replications, 'replication')} each)",
         "",
-        _answer(found),
+        answer(found),
         "",
         shown,
         "",
@@ -91,7 +91,8 @@ def _page(found: Intervals, name: str, presets: list[str], replications: int) ->
     ]
 
 
-def _answer(found: Intervals) -> str:
+def answer(found: Intervals) -> str:
+    """The best interval in a sentence, beside the formulas."""
     best, low, high = found.best
     lengths = found.table["interval_s"]
     answer = f"Best interval by simulation: {duration(best)} (95 %: {duration(low)} to {duration(high)})"

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from clustersim.study.league import League
 
-# The figures of the league's table that are shown, and how.
-_SHOWN = {
+SHOWN = {
     "extra_views": ("extra", count),
     "missing_views": ("missing", count),
     "never_seen_samples": ("never seen", count),
     "identical_steps_share": ("same steps", share),
 }
+"""The figures of the league's table that are shown, and how."""
 
 
 def loaders(
@@ -65,17 +65,17 @@ def loaders(
 def _page(found: League, name: str, replications: int) -> list[RenderableType]:
     seed, rows = found.study.manifest["seed"], found.table.to_dict("records")
     ran, refused = ([row for row in rows if bool(row["refused"]) is kind] for kind in (False, True))
-    heads = [head for head, _ in _SHOWN.values()]
+    heads = [head for head, _ in SHOWN.values()]
     shown = table("preset", "order", *heads, "extra a failure", "4 to 3 ranks", "2 to 4 ranks", left=2)
     for column in shown.columns[-2:]:
         column.justify = "left"
     for row in ran:
-        figures = [_figure(row, figure, words) for figure, (_, words) in _SHOWN.items()]
+        figures = [_figure(row, figure, words) for figure, (_, words) in SHOWN.items()]
         rate = row["extra_views_per_failure"]
         degrees = row["degree_4_to_3"], row["degree_2_to_4"]
         shown.add_row(row["preset"], row["order"], *figures, "" if rate != rate else count(rate), *degrees)
     head = f"{name} (seed {seed}, {plural(len(ran), 'preset')}, {plural(replications, 'replication')} each)"
-    parts: list[RenderableType] = [head, "", shown, ""]
+    parts: list[RenderableType] = [head, "", answer(found), "", shown, ""]
     if replications > 1:
         parts.append("Means ± half of their 95 % intervals; every preset, as it ships, met the same failures.")
     parts.append("Views against the plan of the same loader. Other ranks: tried on 960 samples, against whole epochs.")
@@ -83,6 +83,18 @@ def _page(found: League, name: str, replications: int) -> list[RenderableType]:
         parts += ["", f"{plural(len(refused), 'preset')} not run:"]
         parts += [f"{row['preset']}: {row['refused']}" for row in refused]
     return parts
+
+
+def answer(found: League) -> str:
+    """How many presets do no damage, and which does the most."""
+    ran = found.table[found.table["refused"] == ""]
+    damage = ran["extra_views"] + ran["missing_views"]
+    sound = f"{int((damage == 0).sum())} of {plural(len(ran), 'preset')} did no damage"
+    if not damage.any():
+        return f"{sound}."
+    worst = ran.iloc[damage.argmax()]
+    views = f"{count(worst['extra_views'])} extra and {count(worst['missing_views'])} missing views"
+    return f"{sound}; the most by {worst['preset']}: {views}."
 
 
 def _figure(row: dict[Any, Any], figure: str, words: Any) -> str:

@@ -14,6 +14,7 @@ from clustersim.cli.loaders import loaders
 from clustersim.cli.outcome import UNFINISHED
 from clustersim.cli.output import complain, could_not_write, drop_unwritten, emit
 from clustersim.cli.presets import presets
+from clustersim.cli.report import report
 from clustersim.cli.run import run
 from clustersim.cli.sample import sample
 from clustersim.cli.schema import schema
@@ -34,7 +35,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (run, sweep, loaders, intervals, validate, workshop, sample, check, presets, schema):
+for command in (run, sweep, loaders, intervals, validate, report, workshop, sample, check, presets, schema):
     app.command()(command)
 
 

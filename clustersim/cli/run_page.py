@@ -23,8 +23,7 @@ def _hours(value: float) -> str:
     return duration(3600 * value)
 
 
-# Each figure's words and unit, in the order in which they are shown; figures that are not here are shown by their name.
-_FIGURES: dict[str, tuple[str, _Words]] = {
+FIGURES: dict[str, tuple[str, _Words]] = {
     "planned_views": ("planned views", count),
     "lineage_views": ("views of the final model", count),
     "extra_views": ("extra views", count),
@@ -59,6 +58,7 @@ _FIGURES: dict[str, tuple[str, _Words]] = {
     "checkpoint_tb_months": ("TB-months of stored checkpoints", count),
     "cost": ("cost", count),
 }
+"""Each figure's words and unit, in the order in which they are shown; others are shown by their name."""
 
 
 def run_page(result: Result) -> list[RenderableType]:
@@ -72,7 +72,7 @@ def run_page(result: Result) -> list[RenderableType]:
     return [
         Text(head, style="bold"),
         "",
-        *_answer(result),
+        *answer(result),
         "",
         Text("What is assumed", style="bold"),
         assumptions(result.scenario, forecast(result.scenario)),
@@ -83,11 +83,11 @@ def run_page(result: Result) -> list[RenderableType]:
         "",
         *_ledger(result),
         "",
-        _exactness(result),
+        exactness(result),
     ]
 
 
-def _answer(result: Result) -> list[str]:
+def answer(result: Result) -> list[str]:
     """The answer in a few sentences, with an interval around each figure where there are several replications.
 
     That a run did not finish comes first: what follows holds until then.
@@ -122,7 +122,7 @@ def _in_words(result: Result) -> Callable[..., str]:
     spreads = result.spreads if result.replications > 1 else None
 
     def said(name: str, noun: str = "") -> str:
-        words = _FIGURES[name][1]
+        words = FIGURES[name][1]
         if spreads is None:
             value = result.summaries[0][name] or 0
             return plural(value, noun) if noun else words(value)
@@ -142,11 +142,11 @@ def _figures(first: dict[str, Figure], spreads: dict[str, Spread | None] | None,
     """One row a figure; those that the scenario does not give are left out."""
     head = ("Figures", "") if spreads is None else ("Figures", "mean", "95 % interval of it", "P5", "P50", "P95")
     rows = table(*head)
-    for name in [*_FIGURES, *(name for name in first if name not in _FIGURES)]:
+    for name in [*FIGURES, *(name for name in first if name not in FIGURES)]:
         value = first.get(name)
         if value is None or (hidden_ideal and name.endswith("_ideal")):
             continue
-        label, words = _FIGURES.get(name, (name, count))
+        label, words = FIGURES.get(name, (name, count))
         spread = None if spreads is None else spreads[name]
         rows.add_row(label, *([words(value)] if spread is None else _spread(spread, words)))
     return rows
@@ -187,7 +187,7 @@ def _ledger(result: Result) -> list[RenderableType]:
             rows.add_row(
                 *(count(row[name]) for name in ("planned", "seen", "samples")),
                 share(row["samples"] / total),
-                _fate(int(row["planned"]), int(row["seen"])),
+                fate(int(row["planned"]), int(row["seen"])),
             )
     parts: list[RenderableType] = [Text("Ledger: samples by how often they were planned and seen", style="bold"), rows]
     left_out = len(ledger) - len(frequent)
@@ -197,7 +197,8 @@ def _ledger(result: Result) -> list[RenderableType]:
     return parts
 
 
-def _fate(planned: int, seen: int) -> str:
+def fate(planned: int, seen: int) -> str:
+    """What became of a sample, in words."""
     if seen == planned:
         return "as planned"
     if seen == 0:
@@ -205,7 +206,8 @@ def _fate(planned: int, seen: int) -> str:
     return f"{seen - planned} more" if seen > planned else f"{planned - seen} fewer"
 
 
-def _exactness(result: Result) -> str:
+def exactness(result: Result) -> str:
+    """How the loader was asked, and what its counts are exact in."""
     asked = "asked while the run went on, as it may end it"
     followed = "followed over its history"
     counts = "exact for the orders of this seed."

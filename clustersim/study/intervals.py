@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from os import PathLike
 from pathlib import Path
@@ -92,21 +92,53 @@ def intervals(
     """
     base = load_scenario(scenario)
     lengths = {text: _seconds(base, text) for text in (around(base) if every is None else every)}
+    _fitted(lengths, forecast(base).write_s)  # before anything is simulated
     asked = sorted(lengths, key=lengths.__getitem__)
-    expected = forecast(base)
-    # Saves that wait for the one before, or are left out, make a step in the curve: no part of a smooth fit.
-    fitted = [text for text in asked if lengths[text] >= expected.write_s]
-    if len(np.unique([lengths[text] for text in fitted])) < _TERMS:
-        told = f"at least {_TERMS} intervals of different lengths, no shorter than a write ({expected.write_s:g} s)"
-        raise ValueError(f"every: expected {told}, found {', '.join(asked)}")
     points = [{"checkpoint.every": text, "loader.preset": loader} for text in asked for loader in loaders]
     study = sweep(base, points, replications, seed=seed, workers=workers, out=out, progress=progress)
+    found = of_study(study)
+    if out is not None:
+        found.table.to_parquet(Path(out) / TABLE)
+    return found
+
+
+def of_study(study: Study) -> Intervals:
+    """What a finished study comes to whose points cross checkpoint.every with loader.preset.
+
+    Raises:
+        ValueError: its points set other keys, or not every interval with every loader; or its intervals cannot be
+            fitted, see `intervals`.
+    """
+    points = study.manifest["design"]["points"]
+    if any(set(point) != {"checkpoint.every", "loader.preset"} for point in points):
+        raise ValueError("expected a study over checkpoint.every and loader.preset, found other keys")
+    every, loaders = (list(dict.fromkeys(point[key] for point in points)) for key in points[0])
+    if len(points) != len(every) * len(loaders):
+        raise ValueError("expected every interval with every loader, found some of them")
+    base = load_scenario(study.manifest["scenario"])
+    expected = forecast(base)
+    lengths = {text: _seconds(base, text) for text in every}
+    fitted = _fitted(lengths, expected.write_s)
+    asked = sorted(lengths, key=lengths.__getitem__)
     table = pd.DataFrame([_row(study, text, lengths[text], loaders) for text in asked])
     ettr = np.array([_runs(study, text, loaders[0])["ettr"] for text in fitted], dtype=np.float64)
-    if out is not None:
-        table.to_parquet(Path(out) / TABLE)
     best = best_interval(np.array([lengths[text] for text in fitted]), ettr)
     return Intervals(table, best, expected.young_s, expected.daly_s, study)
+
+
+def _fitted(lengths: Mapping[str, float], write_s: float) -> list[str]:
+    """The intervals that the fit takes, the shortest first.
+
+    Raises:
+        ValueError: they are too few.
+    """
+    asked = sorted(lengths, key=lengths.__getitem__)
+    # Saves that wait for the one before, or are left out, make a step in the curve: no part of a smooth fit.
+    fitted = [text for text in asked if lengths[text] >= write_s]
+    if len(np.unique([lengths[text] for text in fitted])) < _TERMS:
+        told = f"at least {_TERMS} intervals of different lengths, no shorter than a write ({write_s:g} s)"
+        raise ValueError(f"every: expected {told}, found {', '.join(asked)}")
+    return fitted
 
 
 def around(scenario: Scenario) -> list[str]:

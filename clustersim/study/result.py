@@ -2,11 +2,16 @@
 
 import json
 from collections import Counter
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from clustersim.history import Outcome
+import pandas as pd
+
+from clustersim.history import HOUR_NS, Outcome
+from clustersim.loaders.build import loader_of
 from clustersim.run import Figure, Run
-from clustersim.scenario import Scenario
+from clustersim.scenario import Scenario, load_scenario
+from clustersim.simulation import order_for
 from clustersim.study.provenance import provenance
 from clustersim.study.spread import Spread, figures
 
@@ -46,6 +51,34 @@ class Result:
         self.loader_acts_on_time = run.loader.acts_on_time
         planned, seen, samples = (column.tolist() for column in run.account.table)
         self._samples.update(dict(zip(zip(planned, seen, strict=True), samples, strict=True)))
+
+    @classmethod
+    def load(cls, directory: Path) -> "Result":
+        """The result of the replications that `clustersim run --out` left in a directory.
+
+        Raises:
+            OSError: there is none.
+            ScenarioError: its scenario is not one of this version.
+        """
+        made_by = json.loads((directory / "run.json").read_text("utf-8"))["provenance"]
+        result = cls(load_scenario(made_by["scenario"]), made_by["seed"])
+        summary, time, ledger = (pd.read_parquet(directory / name) for name in ("summary", "time", "ledger"))
+        result.loader_acts_on_time = loader_of(result.scenario, order_for(result.scenario, result.seed)).acts_on_time
+        result.all_by_identity = bool((summary["exact"] == "identity").all())
+        told = ["replication", "seed", "outcome", "reason", "exact"]
+        # Whole numbers stay whole; a figure that a run has not is None again.
+        numbers = summary.drop(columns=told).astype(object)
+        result.summaries = numbers.where(numbers.notna(), None).to_dict("records")  # type: ignore[assignment]
+        result.times_h = [
+            dict(zip(own["bucket"], own["hours"].tolist(), strict=True)) for _, own in time.groupby("replication")
+        ]
+        for row in summary[summary["outcome"] != "done"].to_dict("records"):
+            ended = row["outcome"], row["reason"], round(row["wall_h"] * HOUR_NS)
+            result.unfinished.append(Unfinished(row["replication"], *ended))
+        totals = ledger.groupby(["planned", "seen"], as_index=False)["samples"].sum()
+        for planned, seen, samples in totals.to_numpy().tolist():
+            result._samples[planned, seen] = samples
+        return result
 
     @property
     def replications(self) -> int:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from clustersim.study.plot import StudyPlots
 from clustersim.study.points import key_columns
 from clustersim.study.spread import paired, spread
 
@@ -36,6 +38,15 @@ class Study:
         """One row a point, replication and pair of planned and seen: how many samples."""
         self.points = points
         """One row a point: `points_table` says its columns."""
+
+    @cached_property
+    def plot(self) -> StudyPlots:
+        """The interactive figures of the study: damage, time, intervals.
+
+        Raises:
+            ImportError: plotly is not installed.
+        """
+        return StudyPlots(self)
 
     @property
     def figures(self) -> list[str]:

@@ -15,7 +15,8 @@ def test_it_prints_a_row_a_preset_and_why_some_are_not_run(clustersim):
     lines = printed.splitlines()
     assert (code, err) == (0, "")
     assert lines[0] == "The workshop: 240 documents, 60 steps, one failure (seed 0, 2 presets, 2 replications each)"
-    assert [line.split() for line in lines[3:5]] == [
+    assert lines[2] == "1 of 2 presets did no damage; the most by epoch: 80 extra and 80 missing views."
+    assert [line.split() for line in lines[5:7]] == [
         ["restore", "shuffle", "0", "0", "0", "100", "%", "0", "exact", "exact"],
         ["epoch", "shuffle", "80", "80", "0", "66.7", "%", "80", "repeats", "repeats"],
     ]

@@ -8,6 +8,7 @@ import pytest
 
 import clustersim.study.work as work_module
 from clustersim import load_study, simulate, sweep
+from clustersim.cli.words import share
 from clustersim.study.engines import EngineError
 
 INTERVALS = ("--vary", "checkpoint.every=5 min,10 min")
@@ -35,7 +36,12 @@ def test_it_stores_what_the_library_sweeps(swept, out):
     pd.testing.assert_frame_equal(load_study(out).table, sweep("small", vary, 3, workers=1).table)
     lines = printed.splitlines()
     assert lines[0] == "Sixteen nodes, ten days (seed 0, 4 points, 12 runs)"
-    assert lines[3].split()[:5] == ["0", "5", "min", "restore", "3"]
+    assert lines[2] == (
+        f"Most useful share of time: {share(load_study(out).table['ettr'][6:9].mean())} at checkpoint.every = 10 min, "
+        "loader.preset = restore (and at 1 other point). Least damage: 0 extra and missing views at checkpoint.every = "
+        "5 min, loader.preset = restore (and at 1 other point)."
+    )
+    assert lines[5].split()[:5] == ["0", "5", "min", "restore", "3"]
     assert lines[-1] == "2 points recounted over the history of another that differs in loader or data."
 
 
@@ -86,7 +92,7 @@ def test_designs_draw_from_ranges(swept, out, design, points):
 def test_until_tells_which_points_are_narrow_enough(swept):
     code, printed, _ = swept("--vary", "loader.preset=restore,epoch", "--until", "extra_views=1%", "--replications", 25)
     assert code == 0
-    rows = [line.split() for line in printed.splitlines()[3:5]]
+    rows = [line.split() for line in printed.splitlines()[5:7]]
     assert [row[1:4] for row in rows] == [["restore", "20", "yes"], ["epoch", "25", "no"]]
 
 

@@ -1,0 +1,152 @@
+"""The report of what `clustersim sweep`, `intervals` and `loaders` store with --out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from analysis import plots
+from analysis.report import Plot, Report, Table, download
+from clustersim.cli import intervals as intervals_page
+from clustersim.cli import loaders as loaders_page
+from clustersim.cli import sweep_page
+from clustersim.cli.report_parts import assumed, mean, number, text
+from clustersim.cli.words import count, duration, plural, share
+from clustersim.scenario import load_scenario
+from clustersim.study import intervals, league
+from clustersim.study.plot import StudyPlots, spreads
+from clustersim.study.study import Study, load_study
+
+_MEANS = "Means ± half of their 95 % intervals; every {} met the same failures."
+
+
+class _Told(NamedTuple):
+    """What one kind of study says."""
+
+    what: str
+    answer: str
+    plots: list[Plot]
+    tables: list[Table]
+
+
+def report_of_study(directory: Path) -> Report:
+    """The page of a study's directory; its kind is told by the table that lies beside those of every study.
+
+    Raises:
+        OSError: it holds no study.
+        ScenarioError: its scenario is not one of this version.
+    """
+    study = load_study(directory)
+    scenario = load_scenario(study.manifest["scenario"])
+    name = next((name for name in _KINDS if (directory / name).exists()), "")
+    told = _KINDS[name](study, directory) if name else _sweep(study)
+    unfinished = int((study.table["outcome"] != "done").sum())
+    lines = [f"{unfinished} of {len(study.table)} runs did not finish, and count as far as they came."]
+    made_by = {key: study.manifest[key] for key in ("seed", "rule", "versions", "platform")}
+    return Report(
+        title=scenario.name,
+        what=f"{told.what}, {plural(len(study.table), 'run')}, seed {study.manifest['seed']}.",
+        answer=[told.answer, *(lines if unfinished else [])],
+        plots=told.plots,
+        tables=told.tables,
+        assumptions=assumed(scenario),
+        scenario=scenario.resolved(),
+        provenance={"digest": scenario.digest, **made_by},
+        downloads=[
+            download(table, pd.read_parquet(directory / f"{table}.parquet"))
+            for table in (*([name.removesuffix(".parquet")] if name else []), "points", "table", "ledger")
+        ],
+    )
+
+
+def _sweep(study: Study) -> _Told:
+    keys = list(study.manifest["design"]["points"][0])
+    shown = spreads(study, *sweep_page.SHOWN)
+    values = _records(study.points)
+    rows = [
+        [
+            number(point["point"], count),
+            *(text(point[key]) if isinstance(point[key], str) else number(point[key], "{:g}".format) for key in keys),
+            number(point["replications"], count),
+            *(mean(row, figure, words) for figure, (_, words) in sweep_page.SHOWN.items()),
+        ]
+        for point, row in zip(values, _records(shown), strict=True)
+    ]
+    heads = ("point", *keys, "runs", *(words for words, _ in sweep_page.SHOWN.values()))
+    drawn = [
+        Plot(
+            StudyPlots(study).damage(),
+            "Extra and missing views of each point, in views, means with their 95 % intervals.",
+            "Bars of extra and missing views, one pair a point, as in the table of points.",
+        ),
+        Plot(
+            StudyPlots(study).time(),
+            "Where the wall time of each point went, in % of it, mean over replications.",
+            "One bar a point, divided into buckets of time.",
+        ),
+    ]
+    what = f"A study of {plural(len(study.points), 'point')}"
+    return _Told(what, sweep_page.answer(study), drawn, [Table("Points", heads, rows, _MEANS.format("point"))])
+
+
+def _intervals(study: Study, directory: Path) -> _Told:
+    found = intervals.of_study(study)
+    damages = [str(name) for name in found.table if str(name).startswith("damage_")]
+    rows = [
+        [
+            text(row["interval"]),
+            number(row["interval_s"], duration),
+            mean(row, "ettr", share),
+            number(row["rolled_back_steps"], count),
+            *(number(row[name], share) for name in damages),
+        ]
+        for row in _records(found.table)
+    ]
+    loaders = [name.removeprefix("damage_") for name in damages]
+    note = f"{_MEANS.format('interval')} Under a loader: its extra and missing views for each planned view."
+    heads = ("every", "training", "ETTR", "steps rolled back", *loaders)
+    answer = intervals_page.answer(found)
+    drawn = Plot(
+        StudyPlots(study).intervals(),
+        "Above, the useful share of the wall time (%) with 95 % intervals; below, extra and missing views for each "
+        "planned view (%), by minutes of training between saves.",
+        answer,
+    )
+    what = f"{plural(len(rows), 'checkpoint interval')} under {plural(len(loaders), 'loader')}"
+    return _Told(what, answer, [drawn], [Table("Checkpoint intervals", heads, rows, note)])
+
+
+def _loaders(study: Study, directory: Path) -> _Told:
+    table = pd.read_parquet(directory / league.TABLE)
+    ran, refused = (_records(table[(table["refused"] != "") == kind]) for kind in (False, True))
+    shown = (head for head, _ in loaders_page.SHOWN.values())
+    heads = ("preset", "order", *shown, "extra a failure", "4 to 3 ranks", "2 to 4 ranks")
+    rows = [
+        [
+            text(row["preset"]),
+            text(row["order"]),
+            *(mean(row, figure, words) for figure, (_, words) in loaders_page.SHOWN.items()),
+            number(row["extra_views_per_failure"], count),
+            text(row["degree_4_to_3"]),
+            text(row["degree_2_to_4"]),
+        ]
+        for row in ran
+    ]
+    note = f"{_MEANS.format('preset')} Other ranks: tried on 960 samples, against whole epochs."
+    tables = [Table("Loaders, the least damage first", heads, rows, note)]
+    if refused:
+        why = [[text(row["preset"]), text(row["refused"])] for row in refused]
+        tables.append(Table("Presets that were not run", ("preset", "why"), why))
+    answer = loaders_page.answer(league.League(table, study))
+    drawn = Plot(plots.loaders(table), "Extra and missing views of each preset, in views, with 95 % intervals.", answer)
+    return _Told(f"{plural(len(ran), 'loader preset')}", answer, [drawn], tables)
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
+
+
+_KINDS: dict[str, Callable[[Study, Path], _Told]] = {intervals.TABLE: _intervals, league.TABLE: _loaders}

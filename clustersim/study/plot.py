@@ -1,0 +1,75 @@
+"""The interactive figures of a study, for notebooks and reports: `study.plot.damage()` and the like."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+    from clustersim.study.study import Study
+
+_MOST_POINTS = 60
+_EXTRA = "figures of a study take plotly (pip install 'clustersim[report]')"
+
+
+class StudyPlots:
+    """Each method draws a plotly figure.
+
+    Raises:
+        ImportError: plotly is not installed.
+    """
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        if find_spec("plotly") is None:
+            raise ImportError(_EXTRA)
+
+    def damage(self) -> Figure:
+        """Extra and missing views of each point (of the first 60), with 95 % intervals of the means."""
+        from analysis import plots
+
+        found = spreads(self._study, *plots.KINDS).assign(label=labels(self._study))
+        return plots.damage(found.head(_MOST_POINTS))
+
+    def time(self) -> Figure:
+        """Where the wall time of each point (of the first 60) went, mean over its replications."""
+        from analysis import plots
+
+        table = self._study.table
+        buckets = {name: str(name)[len("time_") : -len("_h")] for name in table if str(name).startswith("time_")}
+        hours = table.groupby("point")[list(buckets)].mean().rename(columns=buckets)
+        return plots.time(hours.assign(label=labels(self._study)).head(_MOST_POINTS))
+
+    def intervals(self) -> Figure:
+        """The useful share of time and the loaders' damage against the checkpoint interval, with its best.
+
+        Raises:
+            ValueError: the study is not one over checkpoint.every and loader.preset, see `intervals.of_study`.
+        """
+        from analysis import plots
+        from clustersim.study.intervals import of_study
+
+        found = of_study(self._study)
+        formulas = {"Young": found.young_s, "Daly": found.daly_s}
+        return plots.intervals(found.table, found.best, {name: s for name, s in formulas.items() if s is not None})
+
+
+def labels(study: Study) -> list[str]:
+    """What to call each point: its keys' last parts and values."""
+    points = study.manifest["design"]["points"]
+    return [", ".join(f"{key.rpartition('.')[2]} {value}" for key, value in point.items()) for point in points]
+
+
+def spreads(study: Study, *figures: str) -> pd.DataFrame:
+    """One row a point: point; each figure's mean, and <figure>_ci95_low and _ci95_high, NaN for a single run."""
+    means = study.table.groupby("point")[list(figures)].mean()
+    told = study.summary(*figures).pivot(index="point", columns="figure", values=["ci95_low", "ci95_high"])
+    for figure in figures:
+        for end in ("ci95_low", "ci95_high"):
+            means[f"{figure}_{end}"] = told.get((end, figure), np.nan)
+    return means.reset_index()

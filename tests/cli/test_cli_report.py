@@ -1,0 +1,149 @@
+"""`clustersim report`: each command's words, the figures of its study behind them, one line for what is wrong."""
+
+import json
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+
+import clustersim.cli.report as report_module
+from clustersim import load_study
+
+KINDS = {
+    "run": ["--replications", 3, "--set", "loader.preset=epoch"],
+    "sweep": ["--workers", 1, "--replications", 2, "--vary", "checkpoint.every=5 min,20 min"],
+    "intervals": ["--workers", 1, "--replications", 2, "--every", "5 min,20 min,30 min,1 h", "--loaders", "epoch"],
+    "loaders": ["--workers", 1, "--replications", 2, "--presets", "epoch,restore"],
+}
+
+
+class Tables(HTMLParser):
+    """The sortable tables of a page, by caption: a list of rows, each of the values that its cells sort by."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found = {}
+        self._rows, self._in_caption = None, False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self._in_caption = tag == "caption"
+        if tag == "tr" and self._rows is not None:
+            self._rows.append([])
+        if tag == "td" and "data-value" in dict(attributes):
+            self._rows[-1].append(dict(attributes)["data-value"])
+
+    def handle_data(self, text):
+        if self._in_caption:
+            self._rows = self.found.setdefault(text, [])
+
+    def handle_endtag(self, tag):
+        if tag == "caption":
+            self._in_caption = False
+
+
+@pytest.fixture(params=KINDS)
+def stored(request, clustersim, tmp_path):
+    """A kind, the directory that its command left, and what the command printed."""
+    out = tmp_path / request.param
+    code, printed, _ = clustersim(request.param, "small", *KINDS[request.param], "--out", out)
+    assert code == 0
+    return request.param, out, printed
+
+
+def test_the_page_answers_as_the_command_does(clustersim, stored):
+    _, out, printed = stored
+    code, told, err = clustersim("report", out)
+    *answer, empty, wrote = told.splitlines()
+    assert (code, err, empty, wrote) == (0, "", "", f"wrote {out / 'report.html'}")
+    assert answer == printed.splitlines()[2 : 2 + len(answer)]
+    page = (out / "report.html").read_text()
+    assert answer[0].replace("'", "&#39;") in page
+
+
+def test_the_tables_hold_the_studys_own_figures(clustersim, stored):
+    kind, out, _ = stored
+    assert clustersim("report", out)[0] == 0
+    tables = Tables((out / "report.html").read_text()).found
+    if kind == "run":
+        figures = {row[0]: [float(value) for value in row[1:]] for row in tables["Figures of 3 replications"] if row}
+        spread = json.loads((out / "run.json").read_text())["summary"]
+        parts = ("mean", "ci95_low", "ci95_high", "p05", "p50", "p95")
+        assert figures["extra views"] == [spread["extra_views"][part] for part in parts]
+        assert figures["useful share of it (ETTR)"] == [spread["ettr"][part] for part in parts]
+    elif kind == "sweep":
+        means = load_study(out).table.groupby("point")["rolled_back_steps"].mean()
+        assert [float(row[-1]) for row in tables["Points"] if row] == means.tolist()
+    elif kind == "intervals":
+        table = pd.read_parquet(out / "intervals.parquet")
+        shown = [[float(value) for value in row[1:]] for row in tables["Checkpoint intervals"] if row]
+        columns = ["interval_s", "ettr", "rolled_back_steps", "damage_epoch"]
+        assert shown == table[columns].to_numpy().tolist()
+    else:
+        table = pd.read_parquet(out / "league.parquet")
+        rows = [row for row in tables["Loaders, the least damage first"] if row]
+        assert [row[0] for row in rows] == table["preset"].tolist()
+        assert [float(row[2]) for row in rows] == table["extra_views"].tolist()
+
+
+def test_presets_that_were_not_run_say_why(clustersim, tmp_path):
+    options = ("--workers", 1, "--replications", 1, "--presets", "restore,datasets-3.6", "--out", tmp_path / "league")
+    assert clustersim("loaders", "workshop", *options)[0] == 0
+    assert clustersim("report", tmp_path / "league")[0] == 0
+    tables = Tables((tmp_path / "league" / "report.html").read_text()).found
+    ((preset, why),) = filter(None, tables["Presets that were not run"])
+    assert (preset, "data.shards: expected at least 4 shards" in why) == ("datasets-3.6", True)
+    assert [row[0] for row in tables["Loaders, the least damage first"] if row] == ["restore"]
+
+
+def test_names_are_no_markup(clustersim, tmp_path):
+    """Wherever a text of the scenario's comes on the page."""
+    odd = "</script><script>alert(1)</script>"
+    scenario, out = tmp_path / "odd.toml", tmp_path / "out"
+    scenario.write_text(
+        f"name = '{odd}'\n[run]\nsteps = 50\n[model]\nglobal_batch = 4\nstep_time = '1 min'\n[cluster]\nnodes = 1\n"
+        f"gpus_per_node = 1\n[[failures]]\ncause = '{odd}'\nat_steps = [20]\n[checkpoint]\nevery = '10 steps'\n"
+        "[data]\ndocuments = 100\n[loader]\npreset = 'epoch'\n"
+    )
+    assert clustersim("run", scenario, "--out", out)[0] == 0
+    assert clustersim("report", out)[0] == 0
+    page = (out / "report.html").read_text()
+    assert page.count("alert(1)") > 3
+    assert "<script>alert(1)" not in page
+    assert "</script><script>" not in page
+
+
+def test_json_and_a_page_elsewhere(clustersim, stored, tmp_path):
+    page = tmp_path / "page.html"
+    code, told, _ = clustersim("report", stored[1], "--out", page, "--json")
+    told = json.loads(told)
+    assert (code, told["report"], told["title"]) == (0, str(page), "Sixteen nodes, ten days")
+    assert page.exists()
+    assert not (stored[1] / "report.html").exists()
+
+
+def test_what_is_no_result_is_one_line(clustersim, tmp_path):
+    code, printed, err = clustersim("report", tmp_path)
+    assert (code, printed) == (2, "")
+    expected = "expected a directory that --out of run, sweep or another command left"
+    assert err == f'clustersim: DIR: {expected}, found "{tmp_path}"\n'
+    (tmp_path / "study.json").write_text("{}")
+    code, _, err = clustersim("report", tmp_path)
+    assert code == 2
+    assert err.startswith(f'clustersim: DIR: expected tables that this version reads, found "{tmp_path}" (')
+    assert err.count("\n") == 1
+
+
+def test_a_page_that_cannot_be_written_is_one_line(clustersim, tmp_path):
+    out = tmp_path / "out"
+    assert clustersim("run", "workshop", "--out", out)[0] == 0
+    code, printed, err = clustersim("report", out, "--out", tmp_path / "none" / "page.html")
+    assert (code, printed) == (1, "")
+    assert err.startswith("could not write: No such file or directory")
+
+
+def test_without_plotly_it_says_what_to_install(clustersim, tmp_path, monkeypatch):
+    monkeypatch.setattr(report_module, "find_spec", lambda name: None)
+    code, _, err = clustersim("report", tmp_path)
+    assert code == 2
+    assert err == "clustersim: DIR: a report takes jinja2 and plotly (pip install 'clustersim[report]')\n"
