@@ -28,3 +28,21 @@ def daly_efficiency(interval: float, save: float, mtbf: float, restart: float) -
 def first_order_ettr(interval: float, save: float, mtbf: float, restart: float) -> float:
     """ETTR to first order: (1 - (restart + interval/2) / mtbf) / (1 + save/interval) (Kokolis, arXiv 2410.21680)."""
     return max(0.0, 1 - (restart + interval / 2) / mtbf) / (1 + save / interval)
+
+
+def machine_repair(nodes: int, slots: int, load: float) -> list[float]:
+    """P(n nodes are down) in the long run, n = 0 .. nodes: the machine repair model M/M/c//N.
+
+    Args:
+        nodes: that fail while they are up, spares among them.
+        slots: nodes that can be repaired at once.
+        load: rate at which a node fails, over the rate at which one is repaired; greater than 0. Lives and repairs are
+            exponential; where there is a slot for every node, repairs may follow any law of the same mean.
+    """
+    logs = [0.0]  # in logarithms: the weights of thousands of nodes leave the range of floats
+    for down in range(nodes):
+        logs.append(logs[-1] + math.log((nodes - down) * load / min(down + 1, slots)))
+    most = max(logs)
+    weights = [math.exp(each - most) for each in logs]
+    whole = math.fsum(weights)
+    return [weight / whole for weight in weights]

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import clustersim
+from clustersim.cli.capacity import capacity
 from clustersim.cli.check import check
 from clustersim.cli.intervals import intervals
 from clustersim.cli.loaders import loaders
@@ -35,7 +36,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (run, sweep, loaders, intervals, validate, report, workshop, sample, check, presets, schema):
+for command in (run, sweep, loaders, intervals, capacity, validate, report, workshop, sample, check, presets, schema):
     app.command()(command)
 
 
