@@ -122,7 +122,7 @@ ROWS: tuple[Check | NotClaimed, ...] = (
         "V3",
         _KOKOLIS,
         "kokolis",
-        (_best_interval(6.5, 10, "0.9"), _best_interval(1.0, 300, "0.9"), _best_interval(6.5, 300, "0.74")),
+        (_best_interval(6.5, 10, "0.9"), _best_interval(1.0, 300, "0.9"), _best_interval(6.5, 300, "0.740")),
     ),
     Check(
         "V4",
