@@ -1,0 +1,77 @@
+"""One rule for what happens at one instant, whatever was made first: every order of creation and every hash seed."""
+
+import itertools
+import os
+import subprocess
+import sys
+
+import pytest
+import simpy
+
+from clustersim import load_scenario
+from clustersim.cluster.clock import Alarm, Rank
+from clustersim.training.compile import World
+
+# Everything takes whole hours, so steps and saves, repairs, recoveries and failures end together time and again.
+HOURS = {"type": "empirical", "durations": ["1 h", "3 h", "8 h", "20 h"]}
+CAUSES = [
+    {"cause": "node", "law": HOURS, "repair": "1 h"},
+    {"cause": "other", "law": HOURS, "repair": "1 h"},
+    {"cause": "bug", "scope": "job", "law": HOURS},
+    {"cause": "script", "at_times": ["1 h", "2 h", "9 h"], "detection": "1 h"},
+]
+
+
+def history(causes):
+    scenario = load_scenario(
+        {
+            "name": "ties",
+            "run": {"wall_time": "100 h"},
+            "model": {"global_batch": 12, "step_time": "10 s"},
+            "cluster": {"nodes": 4, "gpus_per_node": 1, "spares": 3},
+            "failures": causes,
+            "checkpoint": {"every": "1 h"},
+            "recovery": {"start_up": "1 h"},
+            "data": {"samples": "1 T"},
+        }
+    )
+    return World(scenario, 0, 0).run()
+
+
+@pytest.mark.parametrize("made", list(itertools.permutations(Rank)))
+def test_alarms_of_one_instant_ring_by_rank(made):
+    env, rung = simpy.Environment(), []
+    for rank in made:
+        Alarm(env, 7, rank, lambda _, rank=rank: rung.append(rank))
+    env.run()
+    assert rung == [Rank.COMPLETE, Rank.REPAIR, Rank.STRIKE, Rank.DECIDE, Rank.END]
+
+
+def test_the_order_of_causes_moves_nothing():
+    """But what a failure is called: of several causes of one instant it is the first in the scenario."""
+    runs = [history(causes) for causes in itertools.permutations(CAUSES)]
+    assert len(runs[0].legs) > 5
+    for run in runs:
+        assert [leg._replace(ended_by="") for leg in run.legs] == [leg._replace(ended_by="") for leg in runs[0].legs]
+        assert run.recoveries == runs[0].recoveries
+
+
+def test_a_step_and_its_save_complete_before_the_failure_of_that_instant():
+    assert history(CAUSES).legs[0].kept == 360
+
+
+def test_hash_seeds_change_nothing():
+    """Sets and dictionaries of strings come in another order in each of these processes."""
+    program = (
+        "import sys; sys.path[:0] = sys.argv[1:]\n"
+        "from test_ties import CAUSES, history\n"
+        "print(set('abcdefgh'), history(CAUSES), sep='|')"
+    )
+    command = [sys.executable, "-c", program, os.path.dirname(__file__)]
+    told = [
+        subprocess.run(command, env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True)
+        for seed in "0123"
+    ]
+    orders, histories = zip(*(each.stdout.split("|") for each in told), strict=True)
+    assert len(set(orders)) > 1
+    assert len(set(histories)) == 1
