@@ -5,7 +5,7 @@ from itertools import pairwise
 from random import Random
 
 import numpy as np
-from rules.points import Point, damage, even, histogram, histogram_of, net, up_to, within_one_epoch
+from rules.points import Point, damage, even, extra, histogram, histogram_of, missing, net, up_to, within_one_epoch
 from rules.rule import exactly, in_law
 
 
@@ -61,14 +61,6 @@ def overlap(samples: int, chosen: int, others: int) -> tuple[float, float]:
 def repeats_that_stay(point: Point) -> tuple[float, float]:
     """Repeats and losses overlap at random: of c'B repeats those that are not lost too, c'B (1 - c' / S)."""
     return overlap(point.samples, point.read, point.samples - point.read)
-
-
-def extra(outcome, point: Point) -> int:
-    return outcome.damage(point.epochs)[0]
-
-
-def missing(outcome, point: Point) -> int:
-    return outcome.damage(point.epochs)[1]
 
 
 def nothing(_: Point) -> int:

@@ -158,6 +158,14 @@ def up_to(position: int, samples: int) -> np.ndarray:
     return position // samples + (np.arange(samples) < position % samples)
 
 
+def extra(outcome: Outcome, point: Point) -> int:
+    return outcome.damage(point.epochs)[0]
+
+
+def missing(outcome: Outcome, point: Point) -> int:
+    return outcome.damage(point.epochs)[1]
+
+
 def net(outcome: Outcome, point: Point) -> int:
     extra, missing = outcome.damage(point.epochs)
     return extra - missing
