@@ -60,7 +60,7 @@ def test_a_node_that_is_back_while_the_job_starts_serves_after_the_next_failure(
 )
 def test_every_slot_is_free_again(cause, done):
     """Twenty nodes fail at 10 h, and 10 h after they are mended: four slots are never idle while a node waits."""
-    history, cluster = run([fails_at(10, **cause)], hours=32, nodes=20, repair_slots=4)
+    history, cluster = run([fails_at(10, **cause)], hours=31, nodes=20, repair_slots=4)
     back = Counter(row.time_ns / HOUR_NS for row in history.happenings if row.kind == "repair")
     assert back == dict.fromkeys(done, 4)
     assert cluster.pool.census()["repair"] == cluster.returning == 0
