@@ -96,7 +96,8 @@ def forecast(scenario: Scenario) -> Forecast:
     sizes = scenario.sizes
     step_ns = sizes.full_step_ns
     plan = job_plan(scenario)
-    clock = LegClock(step_ns, plan.saving(sizes.data))
+    clock = LegClock(step_ns, plan.savings(sizes.data))
+    saving = clock.savings[0]
     causes = tuple(_cause(scenario, failure) for failure in scenario.failures if isinstance(failure, Stochastic))
     mean_ns = 1 / sizes.failures_per_ns if sizes.failures_per_ns else None
     nodes_down, lost_per_ns = _nodes_down(scenario), _nodes_lost_per_ns(scenario)
@@ -105,7 +106,7 @@ def forecast(scenario: Scenario) -> Forecast:
     nodes_lost = lost_per_ns * run_ns
     short = _more_than(scenario.cluster.spares, nodes_down + nodes_lost)
     restart_ns = _detection_ns(causes) + plan.restart_mean_ns(scenario.cluster.nodes)
-    interval_ns, save_ns = clock.saving.every * step_ns, scenario.checkpoint.stall
+    interval_ns, save_ns = saving.every * step_ns, scenario.checkpoint.stall
     return Forecast(
         gpus=sizes.gpus,
         data_parallel=sizes.data,
@@ -132,9 +133,9 @@ def forecast(scenario: Scenario) -> Forecast:
         spares=scenario.cluster.spares,
         spare_shortfall=short,
         save_s=save_ns / _SECOND_NS,
-        write_s=clock.saving.write / _SECOND_NS,
+        write_s=saving.write / _SECOND_NS,
         restart_s=restart_ns / _SECOND_NS,
-        interval_steps=clock.saving.every,
+        interval_steps=saving.every,
         interval_s=interval_ns / _SECOND_NS,
         young_s=None if mean_ns is None else young(save_ns, mean_ns) / _SECOND_NS,
         daly_s=None if mean_ns is None else daly(save_ns, mean_ns) / _SECOND_NS,

@@ -4,7 +4,7 @@ The clock writes it, one record a leg; the data domain reads it. It knows neithe
 """
 
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 Outcome = Literal["done", "limit", "starved", "refused", "no progress"]
 Phase = Literal[
@@ -23,6 +23,22 @@ class Refused(NamedTuple):
     """A loader's answer to a restart that it cannot take: the run ends there."""
 
     reason: str
+
+
+class Timetable(Protocol):
+    """When a leg saved: times are nanoseconds, steps and times count from the leg's start, saves of a tier from 0."""
+
+    def step_of(self, tier: int, number: int) -> int:
+        """The step after which a save fell due: what it holds."""
+
+    def made_at(self, tier: int, number: int) -> int:
+        """When its stall was over."""
+
+    def durable_at(self, tier: int, number: int) -> int:
+        """When it was durable."""
+
+    def made(self, tier: int, elapsed: int) -> int:
+        """How many saves were made after `elapsed`, their stall over."""
 
 
 class Leg(NamedTuple):
@@ -44,11 +60,8 @@ class Leg(NamedTuple):
     end_ns: int
     step_ns: int
     stall_ns: int  # in saves, and waiting for an earlier save to be written
-    saves: int  # that became durable
-    first_save: int  # steps from the leg's start to its first save
-    save_period: int  # steps from a save to the next
-    first_durable_ns: int  # from the leg's start until its first save is durable
-    save_period_ns: int
+    saves: tuple[int, ...]  # that became durable, by tier; the first is [checkpoint] itself
+    timetable: Timetable
     ended_by: str  # a cause, or "end of run"
 
 
@@ -87,6 +100,15 @@ class Happening(NamedTuple):
     leg: int
 
 
+class Outage(NamedTuple):
+    """A node was out of use, in repair or to be replaced, until it was back or the run over; times in nanoseconds."""
+
+    node: int
+    cause: str
+    begin_ns: int
+    end_ns: int
+
+
 HOUR_NS = 3_600_000_000_000
 
 
@@ -100,6 +122,7 @@ class History:
     legs: list[Leg] = field(default_factory=list)
     recoveries: list[Recovery] = field(default_factory=list)
     happenings: list[Happening] = field(default_factory=list)
+    outages: list[Outage] = field(default_factory=list)  # by their end
     wall_ns: int = 0
     node_ns: int = 0  # nodes held by the job, integrated over time
     outcome: Outcome = "done"
@@ -109,7 +132,7 @@ class History:
     def final_save(self) -> bool:
         """Whether the end of the run saved steps that no checkpoint held."""
         last = self.legs[-1]
-        held = last.first_save + (last.saves - 1) * last.save_period if last.saves else 0
+        held = last.timetable.step_of(0, last.saves[0] - 1) if last.saves[0] else 0
         return last.ended_by == "end of run" and last.kept - last.start > held
 
     def lineage_stops(self) -> list[int]:

@@ -13,6 +13,7 @@ from clustersim.account import damage as damage_by_interval
 from clustersim.history import HOUR_NS
 from clustersim.loaders.follow import plan
 from clustersim.loaders.parts import count_reads
+from clustersim.scenario.checkpoint import MAIN_TIER
 
 if TYPE_CHECKING:
     from clustersim.run import Run
@@ -47,7 +48,7 @@ def legs(run: Run) -> pd.DataFrame:
             "end_h": [leg.end_ns / HOUR_NS for leg in rows],
             "step_s": [leg.step_ns / 1e9 for leg in rows],
             "stall_s": [leg.stall_ns / 1e9 for leg in rows],
-            "saves": [leg.saves for leg in rows],
+            "saves": [leg.saves[0] for leg in rows],
             "ended_by": [leg.ended_by for leg in rows],
         }
     )
@@ -58,7 +59,8 @@ def events(run: Run) -> pd.DataFrame:
 
     Kinds: failure, false alarm, detection (a silent failure is seen), misdiagnosis (this node is taken out instead),
     retirement (the node is given up), repair (the node, or the one in its place, is back), start (a cold spare is up),
-    borrowing (a node is taken from other work).
+    borrowing (a node is taken from other work), bad checkpoint (one of the tier that stands as cause could not be read,
+    or what was trained from it went bad), from scratch (no checkpoint was left, the job starts at step 0).
     """
     rows = run.history.happenings
     return pd.DataFrame(
@@ -74,33 +76,22 @@ def events(run: Run) -> pd.DataFrame:
 
 
 def checkpoints(run: Run) -> pd.DataFrame:
-    """leg, step (the first that a restart from it trains), durable_h, in_lineage: whether the final model passed it.
+    """leg, tier, step (the first that a restart from it trains), durable_h, in_lineage: the final model passed it.
 
-    The last row is the final checkpoint, if the end of the run made one.
+    One row for each that became durable, whether it was retained or not, by leg and tier. The last row is the final
+    checkpoint, if the end of the run made one.
     """
-    rows = run.history.legs
-    saves = np.array([leg.saves for leg in rows])
-    owner = np.repeat(np.arange(len(rows)), saves)
-    number = np.arange(len(owner)) - np.repeat(np.cumsum(saves) - saves, saves)  # of a save in its leg
-
-    def of_leg(values: list[int]) -> np.ndarray:
-        return np.array(values, dtype=np.int64)[owner]
-
-    step = of_leg([leg.start + leg.first_save for leg in rows]) + number * of_leg([leg.save_period for leg in rows])
-    durable_ns = of_leg([leg.begin_ns + leg.first_durable_ns for leg in rows])
-    durable_ns += number * of_leg([leg.save_period_ns for leg in rows])
-    made = pd.DataFrame(
-        {
-            "leg": owner,
-            "step": step,
-            "durable_h": durable_ns / HOUR_NS,
-            "in_lineage": step <= of_leg(run.history.lineage_stops()),
-        }
-    )
-    if not run.history.final_save:
-        return made
-    final = {"leg": len(rows) - 1, "step": run.steps, "durable_h": run.history.wall_ns / HOUR_NS, "in_lineage": True}
-    return pd.concat([made, pd.DataFrame([final])], ignore_index=True)
+    names = [MAIN_TIER, *(tier.name for tier in run.scenario.checkpoint.tiers)]
+    rows = []
+    for leg, stop in zip(run.history.legs, run.history.lineage_stops(), strict=True):
+        for tier, saves in enumerate(leg.saves):
+            for number in range(saves):
+                step = leg.start + leg.timetable.step_of(tier, number)
+                durable_ns = leg.begin_ns + leg.timetable.durable_at(tier, number)
+                rows.append((leg.leg, names[tier], step, durable_ns / HOUR_NS, step <= stop))
+    if run.history.final_save:
+        rows.append((len(run.history.legs) - 1, MAIN_TIER, run.steps, run.history.wall_ns / HOUR_NS, True))
+    return pd.DataFrame(rows, columns=["leg", "tier", "step", "durable_h", "in_lineage"])
 
 
 def time(run: Run) -> pd.DataFrame:

@@ -52,6 +52,12 @@ _RESERVE = st.sampled_from(
         },
     ]
 )
+_CORRUPTION = st.sampled_from(
+    [{}, {}, {"corrupt_at_load": 0.3}, {"corrupt_later": 0.2, "bad_after_steps": 3}, {"corrupt_at_load": 1}]
+)
+_SURVIVES = st.sampled_from(
+    [{"survives": "process"}, {"survives": "job"}, *({"survives": each, "copies": 2} for each in ("node", "domain"))]
+)
 _LEMONS = st.sampled_from(
     [{}, {"lemons": {"share": 0.3, "times": 5}}, {"lemons": {"share": 0.5, "times": 0.1, "cured_by_repair": True}}]
 )
@@ -127,6 +133,32 @@ def scripted_cause(draw, least, most):
 
 
 @st.composite
+def checkpoints(draw):
+    """[checkpoint], with up to two tiers."""
+    tiers = [
+        {
+            "name": name,
+            "every": draw(st.sampled_from(["1 steps", "3 steps", "2 min"])),
+            **{key: draw(_DURATION) for key in ("stall", "write", "load")},
+            **draw(_SURVIVES),
+            **draw(_CORRUPTION),
+            **draw(st.sampled_from([{}, {"keep": 1}, {"keep": 3}])),
+        }
+        for name in draw(st.sampled_from([[], [], ["memory"], ["memory", "disk"]]))
+    ]
+    return {
+        "every": draw(st.sampled_from(["1 steps", "4 steps", "5 min", "40 min"])),
+        "stall": draw(_DURATION),
+        "write": draw(_DURATION),
+        "when_busy": "skip" if tiers else draw(st.sampled_from(["wait", "skip"])),
+        "final_checkpoint": draw(st.booleans()),
+        **draw(_CORRUPTION),
+        **draw(st.sampled_from([{}, {}, {"keep": 1}, {"keep": 2}])),
+        "tiers": tiers,
+    }
+
+
+@st.composite
 def scenarios(draw):
     """A few nodes, much weather, a small corpus; every policy, order, loader and way of ending."""
     unit_nodes = draw(st.sampled_from([1, 1, 2, 3]))
@@ -171,18 +203,14 @@ def scenarios(draw):
                 **({"repair_slots": draw(st.integers(1, 2))} if draw(st.booleans()) else {}),
             },
             "parallelism": {"tensor": unit_nodes, "data": degree, "min_data": least},
-            "failures": causes,
-            "checkpoint": {
-                "every": draw(st.sampled_from(["1 steps", "4 steps", "5 min", "40 min"])),
-                "stall": draw(_DURATION),
-                "write": draw(_DURATION),
-                "when_busy": draw(st.sampled_from(["wait", "skip"])),
-                "final_checkpoint": draw(st.booleans()),
-            },
+            # A tier may survive no more than failures that take no node: one that never strikes.
+            "failures": [*causes, {"cause": "soft", "rate": "0 per day", "scope": "job"}],
+            "checkpoint": draw(checkpoints()),
             "recovery": {
                 "policy": policy,
                 **{key: draw(_DURATION) for key in ("diagnosis", "scheduling", "start_up", "warm_up")},
                 **draw(st.sampled_from([{}, {"start_up_per_node": "3 s"}, {"start_up_per_doubling": "11 s"}])),
+                "load_attempts": draw(st.integers(1, 3)),
                 "load": draw(st.sampled_from(["0 s", "20 s", {"type": "exponential", "mean": "1 min"}])),
             },
             "data": {"samples": samples, "shards": draw(st.integers(1, min(samples, 12))), "order": order},

@@ -42,6 +42,7 @@ FIGURES: dict[str, tuple[str, _Words]] = {
     "interruptions": ("interruptions", count),
     "failures": ("failures, spares' included", count),
     "restarts": ("restarts", count),
+    "from_scratch": ("restarts at step 0, as no checkpoint was left", count),
     "checkpoints": ("durable checkpoints", count),
     "data_parallel_min": ("fewest replicas", count),
     "wall_h": ("wall time", _hours),
@@ -113,8 +114,11 @@ def answer(result: Result) -> list[str]:
         f"Of {said('wall_h')} it trained usefully for {said('ettr')}: "
         f"{said('interruptions', 'interruption')}, {said('rolled_back_steps', 'step')} rolled back."
     )
+    scratch = None
+    if totals["from_scratch"]:
+        scratch = f"No checkpoint was left at {said('from_scratch', 'restart')}: training began anew at step 0."
     several = None if alone else "In brackets: 95 % intervals of the means."
-    return [line for line in (*ended, data, clock, several) if line]
+    return [line for line in (*ended, data, clock, scratch, several) if line]
 
 
 def _in_words(result: Result) -> Callable[..., str]:

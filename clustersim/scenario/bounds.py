@@ -41,11 +41,14 @@ def check_bounds(run: Run, checkpoint: Checkpoint, sizes: Sizes) -> None:
 def _check_interval(checkpoint: Checkpoint, sizes: Sizes) -> None:
     # The latest save of a leg is durable this long after the run's limit, so that both together fit 63 bits.
     step_ns = sizes.step_ns(sizes.min_data)
-    write_ns = checkpoint.write_ns(sizes.checkpoint_bytes, sizes.nodes(sizes.min_data))
-    longest_ns = sizes.steps_between_saves(step_ns) * step_ns + checkpoint.stall + write_ns
-    if longest_ns >= LIMIT:
-        expected = f"less than {_LONGEST} until a checkpoint is durable, with as few replicas as min_data"
-        raise wrong(expected, _times_limit(longest_ns), "checkpoint.every")
+    everies = {"checkpoint.every": sizes.steps_between_saves(step_ns)}
+    everies |= {f"checkpoint.tiers.{i}.every": tier.every.steps_of(step_ns) for i, tier in enumerate(checkpoint.tiers)}
+    for (key, steps), medium in zip(everies.items(), (checkpoint, *checkpoint.tiers), strict=True):
+        write_ns = medium.write_ns(sizes.checkpoint_bytes, sizes.nodes(sizes.min_data))
+        longest_ns = steps * step_ns + medium.stall + write_ns
+        if longest_ns >= LIMIT:
+            expected = f"less than {_LONGEST} until a checkpoint is durable, with as few replicas as min_data"
+            raise wrong(expected, _times_limit(longest_ns), key)
 
 
 def _check_identity(sizes: Sizes) -> None:

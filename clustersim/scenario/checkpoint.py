@@ -6,9 +6,13 @@ from typing import Literal
 from pydantic import StrictBool, model_validator
 
 from clustersim.scenario.errors import wrong
+from clustersim.scenario.laws import DurationOrLaw
 from clustersim.scenario.part import Part
 from clustersim.scenario.rates import Interval
-from clustersim.scenario.units import Bandwidth, BytesEach, Duration, PositiveCount
+from clustersim.scenario.units import Bandwidth, BytesEach, Duration, Name, PositiveCount, Share
+
+MAIN_TIER = "main"
+"""What [checkpoint] itself is called among its tiers."""
 
 
 class Medium(Part):
@@ -26,6 +30,16 @@ class Medium(Part):
     """Instead of a time to load: what each node of the job reads."""
     read_cap: Bandwidth | None = None
     """What all nodes together can read at most."""
+    read_by: Literal["replica", "job"] = "replica"
+    """Each replica reads a whole checkpoint, or the job reads one and passes it on at no cost."""
+    keep: PositiveCount | None = None
+    """How many are retained, the newest; all if not said."""
+    corrupt_at_load: Share = 0
+    """The share of the checkpoints that cannot be read, which is found at the end of their load."""
+    corrupt_later: Share = 0
+    """The share of the checkpoints that load, and show only later that they are bad: the loss becomes NaN."""
+    bad_after_steps: PositiveCount | None = None
+    """How many steps later."""
 
     @model_validator(mode="after")
     def _check_write(self) -> "Medium":
@@ -33,6 +47,16 @@ class Medium(Part):
             for key in ("write_bandwidth", "write_cap"):
                 if getattr(self, key) is not None:
                     raise wrong("either write or a bandwidth", "both", key=key)
+        return self
+
+    @model_validator(mode="after")
+    def _check_corruption(self) -> "Medium":
+        if (self.corrupt_later > 0) != (self.bad_after_steps is not None):
+            given, missing = ("corrupt_later", "bad_after_steps")[:: 1 if self.corrupt_later else -1]
+            raise wrong(f"{missing} beside {given}", "none", key=missing)
+        if self.corrupt_at_load + self.corrupt_later > 1:
+            expected = "at most 1 together with corrupt_at_load"
+            raise wrong(expected, str(self.corrupt_at_load + self.corrupt_later), key="corrupt_later")
         return self
 
     @property
@@ -64,8 +88,37 @@ def _transfer_ns(size: int, nodes: int, each: float | None, together: float | No
     return round(size * 10**9 / min(rates))
 
 
+class Tier(Medium):
+    """Another place that the job saves to, nearer and less safe: a peer's memory, a local disk."""
+
+    name: Name
+    """Its name, unique in the scenario."""
+    every: Interval
+    """Training time or steps between its saves."""
+    load: DurationOrLaw | None = None
+    """Reading a checkpoint from it; 0 if neither it nor read_bandwidth is said."""
+    survives: Literal["process", "node", "domain", "job"]
+    """What it survives: failures that take no node; the loss of a node, of a domain; all that happens to the job."""
+    copies: PositiveCount = 1
+    """With "node" or "domain": on how many of them each part lies; it survives the loss of one fewer."""
+
+    @model_validator(mode="after")
+    def _check_tier(self) -> "Tier":
+        if self.every.by not in ("time", "steps"):
+            raise wrong('an interval such as "10 min" or "5 steps" of a tier', f'"{self.every}"', key="every")
+        if self.survives in ("node", "domain"):
+            if self.copies < 2:
+                expected = f'at least 2 copies, of which one may be lost, with survives = "{self.survives}"'
+                raise wrong(expected, str(self.copies), key="copies")
+        elif self.copies > 1:
+            raise wrong(f'no copies with survives = "{self.survives}"', str(self.copies), key="copies")
+        if self.reads_by_bandwidth and self.load is not None:
+            raise wrong("either load or a bandwidth to read the checkpoint", "both", key="load")
+        return self
+
+
 class Checkpoint(Medium):
-    """When the job saves, and what a save costs."""
+    """When the job saves, and what a save costs. It survives all that happens to the job; its tiers need not."""
 
     every: Interval
     """Training time or steps between saves: "10 min", "10 steps", or by formula: "young", "daly"."""
@@ -77,15 +130,31 @@ class Checkpoint(Medium):
     """Bytes that a checkpoint holds for each parameter: 12 to 14 B with the state of Adam."""
     parameters: PositiveCount | None = None
     """Parameters that a checkpoint holds; model.parameters if not said, which leaves out experts that sleep."""
-    read_by: Literal["replica", "job"] = "replica"
-    """Each replica reads a whole checkpoint, or the job reads one and passes it on at no cost."""
+    tiers: tuple[Tier, ...] = ()
+    """Nearer places that the job saves to besides. It comes back from the newest checkpoint that is left anywhere."""
 
     @model_validator(mode="after")
     def _check_bytes(self) -> "Checkpoint":
-        if self.bandwidth_key is not None and self.bytes_per_parameter is None:
-            expected = f'bytes a parameter, such as "14 B", beside {self.bandwidth_key}'
+        if self.carries_bytes is not None and self.bytes_per_parameter is None:
+            expected = f'bytes a parameter, such as "14 B", beside {self.carries_bytes}'
             raise wrong(expected, "nothing", key="bytes_per_parameter")
         return self
+
+    @model_validator(mode="after")
+    def _check_tiers(self) -> "Checkpoint":
+        if self.tiers and self.when_busy != "skip":
+            raise wrong('"skip" beside tiers, which do not wait for each other', f'"{self.when_busy}"', key="when_busy")
+        names = [MAIN_TIER, *(tier.name for tier in self.tiers)]
+        for index, name in enumerate(names[1:]):
+            if name in names[: index + 1]:
+                raise wrong("a name that no other tier has", f'"{name}"', key=f"tiers.{index}.name")
+        return self
+
+    @property
+    def carries_bytes(self) -> str | None:
+        """The first key, of it or of a tier, by which a time follows from a size; None if there is none."""
+        keys = ((f"tiers.{index}.", tier.bandwidth_key) for index, tier in enumerate(self.tiers))
+        return next((at + key for at, key in (("", self.bandwidth_key), *keys) if key is not None), None)
 
     def size(self, parameters: int | None) -> int:
         """Bytes of a checkpoint of a model with so many parameters; 0 if they are not said."""

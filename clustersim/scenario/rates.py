@@ -59,6 +59,10 @@ class Every:
     by: Literal["time", "steps", "young", "daly"]
     amount: int = 0
 
+    def steps_of(self, step_ns: int) -> int:
+        """The interval in steps of the given time, rounded up; of one that is stated, in steps or in time."""
+        return self.amount if self.by == "steps" else -(-self.amount // step_ns)
+
     def __str__(self) -> str:
         if self.by == "time":
             return write_duration(self.amount)

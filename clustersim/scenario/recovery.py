@@ -5,7 +5,7 @@ from typing import Literal
 
 from clustersim.scenario.laws import DurationOrLaw
 from clustersim.scenario.part import Part
-from clustersim.scenario.units import Duration
+from clustersim.scenario.units import Duration, PositiveCount
 
 
 class Recovery(Part):
@@ -25,6 +25,8 @@ class Recovery(Part):
     """Longer for each doubling of the nodes, log2(nodes) times: what nodes do in a tree."""
     load: DurationOrLaw | None = None
     """Reading the checkpoint; 0 if neither it nor checkpoint.read_bandwidth is said."""
+    load_attempts: PositiveCount = 1
+    """How often a checkpoint that turns out to be bad is tried, before the next older one is taken."""
     warm_up: DurationOrLaw = 0
     """After the load, before the first step: compiling, filling caches. Nothing is trained meanwhile."""
 

@@ -25,6 +25,13 @@ from clustersim.scenario.traced import Fault, Traced, TraceError, read_faults
 from clustersim.scenario.units import Name
 
 _MOST_ONE_BY_ONE = 10_000_000
+# What failures take ("process": no node) that leave a tier, by what it survives.
+_SURVIVED = {
+    "process": ("process",),
+    "node": ("process", "node"),
+    "domain": ("process", "node", "domain"),
+    "job": ("process", "node", "domain"),
+}
 _SHARD_ORDERS = ("shard-shuffle", "sequential", "nested-shuffle")
 # The orders that a part of an epoch can be dealt from, by (partition, permutes), and what asks for them.
 _ORDERS_OF_PARTS: dict[tuple[str, str], tuple[tuple[str, ...], str]] = {
@@ -39,6 +46,15 @@ _ONE_BY_ONE = {
     "nested-shuffle": 'with data.order = "nested-shuffle"',
     "with-replacement": 'with data.order = "with-replacement"',
 }
+
+
+def _taken(failure: Failure) -> tuple[str, ...]:
+    """What a failure may take from the job: a node, a domain, or no more than the processes."""
+    if isinstance(failure, Traced):
+        return ("node",)
+    if isinstance(failure, Scripted) or failure.repair is None or failure.transient == 1:
+        return ("process",)
+    return ("process", failure.scope) if failure.transient else (failure.scope,)
 
 
 class Scenario(Part):
@@ -166,11 +182,16 @@ class Scenario(Part):
 
     def _check_checkpoint(self) -> None:
         checkpoint = self.checkpoint
-        if checkpoint.bandwidth_key is not None and self.sizes.checkpoint_bytes == 0:
-            expected = f"the number of parameters, of which {checkpoint.bandwidth_key} carries the bytes"
+        if checkpoint.carries_bytes is not None and self.sizes.checkpoint_bytes == 0:
+            expected = f"the number of parameters, of which {checkpoint.carries_bytes} carries the bytes"
             raise wrong(expected, "nothing", key="checkpoint.parameters")
         if checkpoint.reads_by_bandwidth and self.recovery.load is not None:
             raise wrong("either load or a bandwidth to read the checkpoint", "both", key="recovery.load")
+        struck = {taken for failure in self.failures for taken in _taken(failure)}
+        for index, tier in enumerate(checkpoint.tiers):
+            if struck and not struck & set(_SURVIVED[tier.survives]):
+                key = f"checkpoint.tiers.{index}.survives"
+                raise wrong("a tier that survives at least one of the failures", f'"{tier.survives}"', key=key)
         if self.cost is not None and self.cost.checkpoint_tb_month and self.sizes.checkpoint_bytes == 0:
             expected = "bytes a parameter, and their number, beside cost.checkpoint_tb_month"
             raise wrong(expected, "nothing", key="checkpoint.bytes_per_parameter")

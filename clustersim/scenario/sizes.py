@@ -144,7 +144,9 @@ def measure(
     every = interval_steps or -(-(interval_ns or 1) // step_ns)
     saves = max(0, (steps or 0) - 1) // every
     waits_ns = max(0, saves - 1) * max(0, checkpoint.write_ns(checkpoint_bytes, cluster.nodes) - every * step_ns)
-    failure_free_ns = (steps or 0) * step_ns + saves * checkpoint.stall + waits_ns
+    stalls_ns = saves * checkpoint.stall
+    stalls_ns += sum(max(0, (steps or 0) - 1) // tier.every.steps_of(step_ns) * tier.stall for tier in checkpoint.tiers)
+    failure_free_ns = (steps or 0) * step_ns + stalls_ns + waits_ns
     limit_ns = run.wall_time or run.limit or _PATIENCE * failure_free_ns
     return Sizes(
         gpus=gpus,

@@ -1,6 +1,8 @@
 """From a scenario to the clock's own terms, and the run of the clock."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
 
 import simpy
 
@@ -11,28 +13,27 @@ from clustersim.cluster.lifetimes import Lifetimes
 from clustersim.history import History
 from clustersim.laws import Constant, Law
 from clustersim.scenario import Scenario
+from clustersim.scenario.checkpoint import MAIN_TIER, Medium
+from clustersim.scenario.laws import DurationOrLaw
 from clustersim.streams import Hashed
 from clustersim.training.job import Job
 from clustersim.training.leg import Saving
-from clustersim.training.plan import Feed, JobPlan
+from clustersim.training.plan import Feed, JobPlan, Tier
+from clustersim.training.store import Store
 
 
 def job_plan(scenario: Scenario) -> JobPlan:
     """What the job does."""
     sizes, checkpoint, recovery = scenario.sizes, scenario.checkpoint, scenario.recovery
 
-    def saving(degree: int) -> Saving:
-        every = sizes.steps_between_saves(sizes.step_ns(degree))
-        write_ns = checkpoint.write_ns(sizes.checkpoint_bytes, sizes.nodes(degree))
-        return Saving(every, checkpoint.stall, write_ns, checkpoint.when_busy)
-
-    stated = law_of(recovery.load or 0)
-
-    def load(degree: int) -> Law:
-        if not checkpoint.reads_by_bandwidth:
-            return stated
-        copies = degree if checkpoint.read_by == "replica" else 1
-        return Constant(checkpoint.read_ns(sizes.checkpoint_bytes * copies, sizes.nodes(degree)))
+    @cache
+    def savings(degree: int) -> tuple[Saving, ...]:
+        step_ns, size, nodes = sizes.step_ns(degree), sizes.checkpoint_bytes, sizes.nodes(degree)
+        everies = [sizes.steps_between_saves(step_ns), *(tier.every.steps_of(step_ns) for tier in checkpoint.tiers)]
+        return tuple(
+            Saving(every, medium.stall, medium.write_ns(size, nodes), checkpoint.when_busy)
+            for every, medium in zip(everies, (checkpoint, *checkpoint.tiers), strict=True)
+        )
 
     return JobPlan(
         degree=sizes.data,
@@ -44,15 +45,44 @@ def job_plan(scenario: Scenario) -> JobPlan:
         steps=None if sizes.epochs is not None else sizes.steps,
         end_ns=sizes.limit_ns,
         ends_by_time=sizes.wall_ns is not None,
-        saving=saving,
+        savings=savings,
+        tiers=_tiers(scenario),
         final_checkpoint=checkpoint.final_checkpoint,
         policy=recovery.policy,
         diagnosis=law_of(recovery.diagnosis),
         scheduling=law_of(recovery.scheduling),
         start_up=law_of(recovery.start_up),
-        start_up_more_ns=recovery.start_up_more_ns,
-        load=load,
+        start_up_more_ns=cache(recovery.start_up_more_ns),
+        load_attempts=recovery.load_attempts,
         warm_up=law_of(recovery.warm_up),
+    )
+
+
+def _tiers(scenario: Scenario) -> tuple[Tier, ...]:
+    """[checkpoint] itself, which survives all that happens to the job, and its tiers."""
+    main = _tier(scenario, MAIN_TIER, scenario.checkpoint, scenario.recovery.load)
+    return main, *(
+        replace(_tier(scenario, tier.name, tier, tier.load), survives=tier.survives, copies=tier.copies)
+        for tier in scenario.checkpoint.tiers
+    )
+
+
+def _tier(scenario: Scenario, name: str, medium: Medium, load: DurationOrLaw | None) -> Tier:
+    sizes, stated = scenario.sizes, law_of(load or 0)
+
+    def load_of(degree: int) -> Law:
+        if not medium.reads_by_bandwidth:
+            return stated
+        copies = degree if medium.read_by == "replica" else 1
+        return Constant(medium.read_ns(sizes.checkpoint_bytes * copies, sizes.nodes(degree)))
+
+    return Tier(
+        name=name,
+        load=load_of,
+        keep=medium.keep,
+        corrupt_at_load=medium.corrupt_at_load,
+        corrupt_later=medium.corrupt_later,
+        bad_after_steps=medium.bad_after_steps or 1,
     )
 
 
@@ -74,8 +104,9 @@ class World:
             machine,
             horizon_ns=scenario.sizes.limit_ns,
         )
-        phases = Hashed(seed, replication, "recovery")
-        self.job = Job(self.env, self.cluster, job_plan(scenario), causes, phases, feed)
+        plan, phases = job_plan(scenario), Hashed(seed, replication, "recovery")
+        store = Store(plan.tiers, [Hashed(seed, replication, "checkpoint", tier.name) for tier in plan.tiers])
+        self.job = Job(self.env, self.cluster, plan, store, causes, phases, feed)
 
     def run(self, progress: Callable[[float], object] | None = None) -> History:
         """Run to the end.

@@ -10,19 +10,22 @@ from enum import Enum, auto
 
 import simpy
 
-from clustersim.cluster.causes import Cause
+from clustersim.cluster.causes import JOB, Cause
 from clustersim.cluster.clock import Alarm, Rank
 from clustersim.cluster.cluster import Cluster, Hit
-from clustersim.history import History, Leg, Outcome, Phase, Refused
+from clustersim.history import Happening, History, Leg, Outcome, Phase, Refused
 from clustersim.laws import NEVER, Law, draw
 from clustersim.streams import Hashed
 from clustersim.training.crew import Crew
 from clustersim.training.leg import LegClock
 from clustersim.training.plan import Feed, JobPlan
 from clustersim.training.recovery import Recovering
+from clustersim.training.store import Checkpoint, Store
 
 # Which draw of a recovery's stream is whose.
-_START_UP, _LOAD, _DIAGNOSIS, _SCHEDULING, _WARM_UP = range(5)
+_START_UP, _LOAD, _DIAGNOSIS, _SCHEDULING, _WARM_UP, _LOAD_AGAIN = range(6)
+_WAITING: tuple[tuple[Phase, int], ...] = (("waiting_for_nodes", NEVER),)
+_BAD_CHECKPOINT = "bad checkpoint"
 
 
 class State(Enum):
@@ -43,6 +46,7 @@ class Job:
         env: simpy.Environment,
         cluster: Cluster,
         plan: JobPlan,
+        store: Store,
         causes: Sequence[Cause],
         phases: Hashed,
         feed: Feed | None,
@@ -65,7 +69,10 @@ class Job:
         self._step = 0  # the next leg's first
         self._leg_began = self._leg_end = 0
         self._leg_clock: LegClock
-        self._clocks: list[LegClock] = []  # of the legs that are over
+        self._store = store
+        self._source: Checkpoint | None = None  # that the next leg, or the present one, comes from
+        self._unread: list[tuple[int, Checkpoint]] = []  # those that are tried before it in vain, and until when
+        self._went_bad = False
         self._completion: Alarm | None = None
         self._nodes_counted_to = 0
         cluster.on_hit = self._hit
@@ -105,7 +112,7 @@ class Job:
             self._phases_done()
         if self.state is State.OVER:
             return
-        if self.hits:
+        if self.hits or self._went_bad:
             self._interrupt()
         elif self.state is State.WAITING:
             self._staff()
@@ -116,56 +123,67 @@ class Job:
         """Failures at one instant are one interruption."""
         hits, self.hits = self.hits, []
         if self.state is State.TRAINING:
-            self._end_leg(hits[0].cause.name, kept_whole=False)
+            self._end_leg(hits[0].cause.name if hits else _BAD_CHECKPOINT, kept_whole=False)
         else:
-            self._recovery.stop(self._now)
+            self._stop_phases()
         self._recovery.interruptions += 1
+        if self._went_bad:
+            self._went_bad = False
+            assert self._source is not None
+            self._log(_BAD_CHECKPOINT, self._plan.tiers[self._source.tier].name)
+            self._store.went_bad(self._source, self._plan.load_attempts)
         for hit in hits:
+            self._store.strike(hit)
             if hit.corrupt_since_ns is not None:
                 self._go_behind(hit.corrupt_since_ns)
             if hit.cause.degrees:
                 self._target = hit.cause.degrees[hit.k]
+        self._come_back_to(self._store.newest_step())
         diagnosis = draw(self._plan.diagnosis, self._phases, _DIAGNOSIS, self._diagnoses)
         self._diagnoses += 1
-        detection = max(hit.detection_ns for hit in hits)
+        detection = max((hit.detection_ns for hit in hits), default=0)
         self._begin_phases(State.DETECTING, [("detection", detection), ("diagnosis", diagnosis)])
 
     def _go_behind(self, since: int) -> None:
-        """Start the next leg from the newest checkpoint that was made before the weights became corrupt, or anew."""
-        legs = self.history.legs
-        clean = self._made_before(since)
+        """What was saved since the weights became corrupt is of no use."""
+        clean = self._store.newest_step(made_by_ns=since)
         # A restart since then may have gone behind the corruption already: what followed it is sound.
-        if any(leg.kept <= clean for leg in legs[:-1] if leg.end_ns > since):
-            return
-        self._step = min(self._step, clean)
-        legs[-1] = legs[-1]._replace(kept=self._step)
+        if not any(leg.kept <= clean for leg in self.history.legs[:-1] if leg.end_ns > since):
+            self._store.forget_after(since)
 
-    def _made_before(self, since: int) -> int:
-        """The first step after the newest checkpoint of the lineage that was made by then; 0 if none was."""
-        bound = self._step
-        for leg, clock in zip(reversed(self.history.legs), reversed(self._clocks), strict=True):
-            bound = min(bound, leg.kept)
-            in_lineage = (bound - leg.start - leg.first_save) // leg.save_period + 1
-            saves = min(leg.saves, clock.made(since - leg.begin_ns), in_lineage)
-            if saves > 0:
-                return leg.start + leg.first_save + (saves - 1) * leg.save_period
-        return 0
+    def _come_back_to(self, step: int) -> None:
+        """The next leg starts at a step."""
+        self._step = step
+        legs = self.history.legs
+        if legs[-1].kept != step:
+            legs[-1] = legs[-1]._replace(kept=step)
 
     def _begin_phases(self, state: State, phases: list[tuple[Phase, int]]) -> None:
+        now = self._now
         self.state = state
-        self._recovery.run(self._now, phases, self.crew.nodes)
-        duration = self._recovery.ends_ns - self._now
-        if duration == 0:
+        self._recovery.run(now, phases, self.crew.nodes)
+        if self._recovery.ends_ns == now:
             self._phases_done()
-        elif duration < NEVER:
+        elif self._recovery.ends_ns < now + NEVER:
             Alarm(self._env, self._recovery.ends_ns, Rank.DECIDE, self._decide)
 
-    def _phases_done(self) -> None:
+    def _stop_phases(self) -> None:
+        """The phases are over, or cut short: loads that were over by now and failed are known to be of no use."""
         self._recovery.stop(self._now)
+        if self._unread:
+            for over, checkpoint in self._unread:
+                if over <= self._now:
+                    self._store.drop(checkpoint)
+                    self._log(_BAD_CHECKPOINT, self._plan.tiers[checkpoint.tier].name)
+            self._unread = []
+
+    def _phases_done(self) -> None:
+        self._stop_phases()
         if self.state is State.STARTING:
             self._begin_leg()
         else:
-            self._begin_phases(State.WAITING, [("waiting_for_nodes", NEVER)])
+            self.state = State.WAITING
+            self._recovery.run(self._now, _WAITING, self.crew.nodes)
             if not self.hits:
                 self._staff()
 
@@ -180,7 +198,7 @@ class Job:
             if self._cluster.returning == 0:
                 self._starve()
             return
-        self._recovery.stop(self._now)
+        self._stop_phases()
         self._count_nodes()
         self._degree = degree
         self.crew.form(-(-degree // plan.unit_replicas))
@@ -195,15 +213,42 @@ class Job:
         def spent(law: Law, phase: int) -> int:
             return draw(law, self._phases, phase, attempt)
 
+        scheduling = spent(plan.scheduling, _SCHEDULING)
         start_up = spent(plan.start_up, _START_UP) + plan.start_up_more_ns(self.crew.nodes)
+        load = self._load(self._now + scheduling + start_up, attempt)
         resume = 0 if self._feed is None else self._feed.resume_ns(self._step, self._degree)
         return [
-            ("scheduling", spent(plan.scheduling, _SCHEDULING)),
+            ("scheduling", scheduling),
             ("start_up", start_up),
-            ("load", spent(plan.load(self._degree), _LOAD)),
+            ("load", load),
             ("loader_resume", resume),
             ("warm_up", spent(plan.warm_up, _WARM_UP)),
         ]
+
+    def _load(self, begin_ns: int, attempt: int) -> int:
+        """Choose the checkpoint that the next leg comes from: how long it takes (ns) to read it, and others in vain.
+
+        A run without a checkpoint starts at step 0, which takes as long to load.
+        """
+        plan, spent, tries = self._plan, 0, 0
+
+        def read(tier: int) -> int:
+            nonlocal tries
+            tries += 1
+            law = plan.tiers[tier].load(self._degree)
+            return draw(law, self._phases, _LOAD if tries == 1 else _LOAD_AGAIN + tries, attempt)
+
+        for checkpoint in self._store.candidates():
+            if self._store.fate(checkpoint) != "unreadable":
+                self._source = checkpoint
+                break
+            spent += sum(read(checkpoint.tier) for _ in range(plan.load_attempts))
+            self._unread.append((begin_ns + spent, checkpoint))
+        else:
+            self._source = None
+        step, tier = (0, 0) if self._source is None else (self._source.step, self._source.tier)
+        self._step = step
+        return spent + read(tier)
 
     def _affordable_degree(self) -> int | None:
         """The degree that the job can have with the nodes it holds and may take now; None: it waits."""
@@ -231,14 +276,18 @@ class Job:
         self.state = State.TRAINING
         if self.history.legs:
             self.history.recoveries.append(self._recovery.record())
+            self._come_back_to(self._step)
+            if self._source is None and self._store.has_held:
+                self._log("from scratch", "")
         self._leg_began = now
         step_ns = plan.step_ns(self._degree)
-        self._leg_clock = LegClock(step_ns, plan.saving(self._degree))
+        self._leg_clock = LegClock(step_ns, plan.savings(self._degree))
         left = None if plan.steps is None else plan.steps - self._step
         if delivered is not None:
             left = delivered if left is None else min(left, delivered)
         self._cluster.training_starts()
         self._arm_script(left)
+        self._arm_bad_checkpoint()
         if left is not None:
             self._leg_end = now + self._leg_clock.time_of(left)
             if self._completion is None or self._leg_end < self._completion.at_ns:
@@ -274,35 +323,46 @@ class Job:
         if leg == self._cluster.leg and self.state is State.TRAINING:
             self._cluster.strike_job(cause, entries.pop(0)[0])
 
+    def _arm_bad_checkpoint(self) -> None:
+        """A leg from a checkpoint that is bad shows it some steps later."""
+        source, leg = self._source, self._cluster.leg
+        if source is not None and self._store.fate(source) == "goes bad":
+            seen = self._leg_clock.time_of(self._plan.tiers[source.tier].bad_after_steps)
+            Alarm(self._env, self._leg_began + seen, Rank.STRIKE, lambda _: self._goes_bad(leg))
+
+    def _goes_bad(self, leg: int) -> None:
+        if leg == self._cluster.leg and self.state is State.TRAINING:
+            self._went_bad = True
+            self._decide_at_this_instant()
+
     def _end_leg(self, ended_by: str, kept_whole: bool) -> None:
-        """Write the leg down; the next one starts at what it kept."""
+        """Write the leg down, and what it saved; where it was not kept whole the next one may start at any of that."""
         clock, start = self._leg_clock, self._step
-        progress = clock.at(self._now - self._leg_began)
+        elapsed = self._now - self._leg_began
+        progress = clock.at(elapsed)
         stop = start + progress.steps
         read = stop + (progress.partial > 0)
-        self._step = stop if kept_whole else start + progress.kept
-        self.history.legs.append(
-            Leg(
-                leg=len(self.history.legs),
-                start=start,
-                stop=stop,
-                read=read,
-                kept=self._step,
-                data=self._degree,
-                nodes=self.crew.units * self._plan.unit_nodes,
-                begin_ns=self._leg_began,
-                end_ns=self._now,
-                step_ns=clock.step,
-                stall_ns=progress.stalled,
-                saves=progress.durable,
-                first_save=clock.saving.every,
-                save_period=clock.period,
-                first_durable_ns=clock.first + clock.saving.write,
-                save_period_ns=clock.cycle,
-                ended_by=ended_by,
-            )
+        leg = Leg(
+            leg=len(self.history.legs),
+            start=start,
+            stop=stop,
+            read=read,
+            kept=stop,
+            data=self._degree,
+            nodes=self.crew.units * self._plan.unit_nodes,
+            begin_ns=self._leg_began,
+            end_ns=self._now,
+            step_ns=clock.step,
+            stall_ns=progress.stalled,
+            saves=tuple(clock.durable(tier, elapsed) for tier in range(len(clock.savings))),
+            timetable=clock,
+            ended_by=ended_by,
         )
-        self._clocks.append(clock)
+        self.history.legs.append(leg)
+        # What is saved of steps that go bad is as bad as the checkpoint that they come from.
+        if self._source is None or self._store.fate(self._source) != "goes bad":
+            self._store.add(leg)
+        self._come_back_to(stop if kept_whole else self._store.newest_step())
         self._recovery = Recovering(self._now)
         if self._feed is not None:
             self._feed.end(stop, read)
@@ -321,14 +381,19 @@ class Job:
         if self.state is State.TRAINING:
             self._end_leg("end of run", kept_whole)
         else:
-            self._recovery.stop(self._now)
+            self._stop_phases()
             self.history.recoveries.append(self._recovery.record())
         self._count_nodes()
         self.state = State.OVER
         self.history.wall_ns = self._now
         self.history.outcome, self.history.reason = outcome, reason
         self.history.happenings = self._cluster.happenings
+        self.history.outages = self._cluster.outages(self._now)
         self.over.succeed()
+
+    def _log(self, kind: str, cause: str) -> None:
+        """Write down what happens to the job as a whole beside failures."""
+        self._cluster.happenings.append(Happening(self._now, kind, cause, JOB, "job", self._cluster.leg))
 
     def _count_nodes(self) -> None:
         """Integrate the nodes held over time; to be called before their number changes."""

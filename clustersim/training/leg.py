@@ -5,16 +5,19 @@ A leg trains `every` steps, stalls for a save, trains on while the save is being
     every * step | stall | period * step | wait | stall | period * step | wait | stall | ...
 
 A save is durable `write` after its stall. A save that falls due while another is being written waits for it
-(`when_busy="wait"`) or is skipped (`"skip"`).
+(`when_busy="wait"`) or is skipped (`"skip"`: less training lies between them than a write takes). A leg may save to
+several tiers, each at its own steps; where several saves fall due after the same step, they stall one after the other,
+in the order of the tiers. Only a leg with one tier waits.
 """
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """When a leg saves and what a save costs. `every` is in steps, the rest in nanoseconds."""
+    """When a leg saves to a tier and what a save costs. `every` is in steps, the rest in nanoseconds."""
 
     every: int
     stall: int
@@ -22,15 +25,30 @@ class Saving:
     when_busy: Literal["wait", "skip"]
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(NamedTuple):
     """Where a leg stands after some time. `partial` is the time spent in the step in flight, 0 if none is."""
 
     steps: int
     partial: int
     stalled: int
-    durable: int  # saves that are durable
-    kept: int  # steps since the leg's start that the last durable save holds
+
+
+class _Series(NamedTuple):
+    """The saves of one tier: after `first` steps and then each `period`, all but the first after a `wait` (ns)."""
+
+    first: int
+    period: int
+    wait: int
+    stall: int
+    write: int
+
+    def before(self, steps: int) -> int:
+        """How many fall due before the leg completes its step number `steps`."""
+        return 0 if steps <= self.first else 1 + (steps - self.first - 1) // self.period
+
+    def cost(self, count: int) -> int:
+        """The time (ns) that training stands still for the first `count` of them."""
+        return count * self.stall + max(0, count - 1) * self.wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,49 +56,69 @@ class LegClock:
     """One leg's timetable. Times are nanoseconds since the leg's start, steps count from its start."""
 
     step: int
-    saving: Saving
-    period: int = field(init=False)  # steps between saves after the first
-    wait: int = field(init=False)  # of a save after the first for the one before it
-    first: int = field(init=False)  # end of the first save's stall
-    cycle: int = field(init=False)  # from one save's stall's end to the next one's
+    savings: tuple[Saving, ...]
+    _series: tuple[_Series, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         """Work the timetable out."""
-        training = self.saving.every * self.step
-        skipped = max(1, -(-self.saving.write // training)) if self.saving.when_busy == "skip" else 1
-        period = self.saving.every * skipped
-        wait = max(0, self.saving.write - period * self.step)
-        object.__setattr__(self, "period", period)
-        object.__setattr__(self, "wait", wait)
-        object.__setattr__(self, "first", training + self.saving.stall)
-        object.__setattr__(self, "cycle", period * self.step + wait + self.saving.stall)
+        object.__setattr__(self, "_series", tuple(self._series_of(saving) for saving in self.savings))
+
+    def _series_of(self, saving: Saving) -> _Series:
+        training = saving.every * self.step
+        skipped = max(1, -(-saving.write // training)) if saving.when_busy == "skip" else 1
+        period = saving.every * skipped
+        return _Series(saving.every, period, max(0, saving.write - period * self.step), saving.stall, saving.write)
 
     def at(self, elapsed: int) -> Progress:
         """Progress after `elapsed`; what completes at that very instant is complete."""
-        every, step = self.saving.every, self.step
-        if elapsed < self.first:
-            finished, steps_before, since, steps_due = 0, 0, elapsed, every
-        else:
-            cycles, since = divmod(elapsed - self.first, self.cycle)
-            finished = cycles + 1
-            steps_before, steps_due = every + cycles * self.period, self.period
-        steps, partial = divmod(since, step)
-        if steps >= steps_due:
-            steps, partial = steps_due, 0
-        stalled = finished * self.saving.stall + max(0, finished - 1) * self.wait
-        stalled += since - steps * step - partial
-        written = elapsed - self.first - self.saving.write
-        durable = 0 if written < 0 else written // self.cycle + 1
-        kept = 0 if durable == 0 else every + (durable - 1) * self.period
-        return Progress(steps_before + steps, partial, stalled, durable, kept)
+        steps = self._steps(elapsed)
+        stalled = sum(series.cost(series.before(steps + 1)) for series in self._series)  # when all due now are made
+        stalled = min(stalled, elapsed - steps * self.step)
+        return Progress(steps, elapsed - steps * self.step - stalled, stalled)
 
-    def made(self, elapsed: int) -> int:
-        """How many saves are made, their stall over, after `elapsed`; they need not be durable yet."""
-        return 0 if elapsed < self.first else (elapsed - self.first) // self.cycle + 1
+    def _steps(self, elapsed: int) -> int:
+        """Steps that are complete after `elapsed`."""
+        if len(self._series) > 1:
+            return bisect_right(range(elapsed // self.step + 1), elapsed, key=self.time_of) - 1
+        first, period, wait, stall, _ = self._series[0]
+        since_first = elapsed - first * self.step - stall
+        if since_first < 0:
+            return min(first, elapsed // self.step)
+        cycles, since = divmod(since_first, period * self.step + wait + stall)
+        return first + cycles * period + min(since // self.step, period)
+
+    def made(self, tier: int, elapsed: int) -> int:
+        """How many saves of a tier are made, their stall over, after `elapsed`; they need not be durable yet."""
+        if len(self._series) == 1:
+            first, period, wait, stall, _ = self._series[0]
+            since_first = elapsed - first * self.step - stall
+            return 0 if since_first < 0 else since_first // (period * self.step + wait + stall) + 1
+        if elapsed < 0:
+            return 0
+        due = self._series[tier].before(self._steps(elapsed) + 1)
+        return due - (due > 0 and self.made_at(tier, due - 1) > elapsed)
+
+    def durable(self, tier: int, elapsed: int) -> int:
+        """How many saves of a tier are durable after `elapsed`."""
+        return self.made(tier, elapsed - self._series[tier].write)
+
+    def step_of(self, tier: int, number: int) -> int:
+        """The step after which save `number` (from 0) of a tier falls due: what it holds."""
+        return self._series[tier].first + number * self._series[tier].period
+
+    def made_at(self, tier: int, number: int) -> int:
+        """When the stall of a save is over."""
+        if len(self._series) == 1:
+            first, period, wait, stall, _ = self._series[0]
+            return first * self.step + stall + number * (period * self.step + wait + stall)
+        steps = self.step_of(tier, number)
+        over = sum(series.cost(series.before(steps + 1)) for series in self._series[: tier + 1])
+        return steps * self.step + over + sum(series.cost(series.before(steps)) for series in self._series[tier + 1 :])
+
+    def durable_at(self, tier: int, number: int) -> int:
+        """When a save is durable."""
+        return self.made_at(tier, number) + self._series[tier].write
 
     def time_of(self, steps: int) -> int:
         """The time at which the leg completes so many steps (before the stall of a save that falls due then)."""
-        if steps <= self.saving.every:
-            return steps * self.step
-        finished = 1 + (steps - self.saving.every - 1) // self.period
-        return steps * self.step + finished * self.saving.stall + (finished - 1) * self.wait
+        return steps * self.step + sum(series.cost(series.before(steps)) for series in self._series)

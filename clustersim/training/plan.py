@@ -10,6 +10,27 @@ from clustersim.training.leg import Saving
 
 
 @dataclass(frozen=True, slots=True)
+class Tier:
+    """Where checkpoints are kept, and what becomes of them."""
+
+    name: str
+    load: Callable[[int], Law]  # by degree
+    survives: Literal["process", "node", "domain", "job"] = "job"
+    copies: int = 1
+    keep: int | None = None  # the newest so many; None: all
+    corrupt_at_load: float = 0.0  # share that no load can read
+    corrupt_later: float = 0.0  # share that loads, and shows `bad_after_steps` steps later that it is bad
+    bad_after_steps: int = 1
+
+    def survives_loss(self, nodes: int, groups: int) -> bool:
+        """Whether it survives that the job loses so many nodes, in so many failures of a node or a domain each."""
+        if self.survives == "job" or not nodes:
+            return True
+        lost = {"process": self.copies, "node": nodes, "domain": groups}[self.survives]
+        return lost < self.copies
+
+
+@dataclass(frozen=True, slots=True)
 class JobPlan:
     """The job's layout, end, checkpoints and recovery. Times are nanoseconds."""
 
@@ -22,19 +43,21 @@ class JobPlan:
     steps: int | None  # the run ends after them
     end_ns: int  # the run ends then: because it is over, or because it may not take longer
     ends_by_time: bool
-    saving: Callable[[int], Saving]  # by degree
+    savings: Callable[[int], tuple[Saving, ...]]  # by degree: for each tier, of which the first is [checkpoint] itself
+    tiers: tuple[Tier, ...]
     final_checkpoint: bool
     policy: Literal["spare", "wait", "shrink"]
     diagnosis: Law
     scheduling: Law
     start_up: Law
     start_up_more_ns: Callable[[int], int]  # what so many nodes add to it
-    load: Callable[[int], Law]  # by degree
+    load_attempts: int  # on the same checkpoint, before an older one is taken
     warm_up: Law
 
     def restart_mean_ns(self, nodes: int) -> float:
         """The mean of a recovery after its detection, at full degree, without waiting for nodes and for the loader."""
-        laws = (self.diagnosis, self.scheduling, self.start_up, self.load(self.degree), self.warm_up)
+        load = self.tiers[0].load(self.degree)
+        laws = (self.diagnosis, self.scheduling, self.start_up, load, self.warm_up)
         return sum(law.mean_ns for law in laws) + self.start_up_more_ns(nodes)
 
 

@@ -24,16 +24,20 @@ class Recovering:
     def run(self, now: int, phases: Sequence[tuple[Phase, int]], nodes: int) -> None:
         """Begin phases (name, duration) with so many nodes held; the ones before must have been stopped."""
         self._since, self._phases, self._nodes = now, phases, nodes
-        self.ends_ns = now + sum(duration for _, duration in phases)
+        self.ends_ns = now
+        for _, duration in phases:
+            self.ends_ns += duration
 
     def stop(self, now: int) -> None:
         """Write down what of the running phases is over by now; the rest will not be."""
         at = self._since
         for phase, duration in self._phases:
-            end = min(at + duration, now)
-            if end > at:
+            if at == now:
+                break
+            if duration:
+                end = min(at + duration, now)
                 self._spans.append(Span(phase, at, end, self._nodes))
-            at = end
+                at = end
         self._phases = ()
 
     def record(self) -> Recovery:

@@ -1,4 +1,4 @@
-"""Loaders in public trouble reports: the sound value, and the damage that was done, as `scenarios/cases` says it.
+"""Public trouble reports: the sound value, and the damage that was done, as `scenarios/cases` says it.
 
 A line `# Fault --set key=value: figure value, ...` (or Sound) of a file is what its scenario, so changed, comes to; `~`
 marks a mean. Instead of figures: the line that it is refused with.
@@ -39,6 +39,8 @@ def claims():
 def figure_of(run, word):
     if word == "unseen":  # planned or not
         return str(run.account.table.samples[run.account.table.seen == 0].sum())
+    if word.removesuffix("_s") in run.time_ns:
+        return f"{run.time_ns[word.removesuffix('_s')] / 1e9:.12g}"
     return run.history.outcome if word == "outcome" else str(run.summary()[FIGURES[word]])
 
 

@@ -21,7 +21,7 @@ def job(**checkpoint):
 
 def test_fewer_nodes_write_longer():
     run = simulate(job(write_bandwidth="10 MB/s"))
-    durable_s = [leg.first_durable_ns / 1e9 for leg in run.history.legs]
+    durable_s = [leg.timetable.durable_at(0, 0) / 1e9 for leg in run.history.legs]
     assert durable_s[0] == 100 + 10  # 4 nodes at 10 MB/s
     assert durable_s[1] == pytest.approx(10 * 40 / 3 + 40 / 3)
     times_h = run.checkpoints["durable_h"].tolist()

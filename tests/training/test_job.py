@@ -4,37 +4,14 @@ import itertools
 import pickle
 
 import pytest
+from by_hand import job, legs, scripted, seconds
 from worlds import check_history, run_checked
 
-from clustersim import load_scenario, planned_batch, simulate
+from clustersim import planned_batch, simulate
 from clustersim import run as run_module
 from clustersim.account import same_batches
 from clustersim.history import Refused
 from clustersim.training.compile import World
-
-
-def job(**changes):
-    base = {
-        "name": "by hand",
-        "run": {"steps": 100},
-        "model": {"global_batch": 12, "step_time": "10 s"},
-        "cluster": {"nodes": 4, "gpus_per_node": 1},
-        "checkpoint": {"every": "10 steps"},
-        "data": {"samples": 5000},
-    }
-    return load_scenario(base, {key.replace("__", "."): value for key, value in changes.items()})
-
-
-def scripted(**keys):
-    return [{"cause": "scripted", **keys}]
-
-
-def legs(run):
-    return [(leg.start, leg.stop, leg.kept, leg.data) for leg in run.history.legs]
-
-
-def seconds(run):
-    return {bucket: ns / 1e9 for bucket, ns in run.time_ns.items() if ns}
 
 
 def test_without_failures_there_is_one_leg():
@@ -349,7 +326,7 @@ def test_young_and_daly_take_the_stall_and_the_rate_of_the_full_job():
     """16 failures a day: M = 90 min; stall 10 s: Young 328.6 s, so 33 steps."""
     failures = [{"cause": "any", "rate": "16 per day", "scope": "job"}]
     run = simulate(job(failures=failures, checkpoint={"every": "young", "stall": "10 s"}))
-    assert run.history.legs[0].first_save == 33
+    assert run.history.legs[0].timetable.step_of(0, 0) == 33
 
 
 @pytest.mark.parametrize("end", [{"steps": 65}, {"epochs": 2}])

@@ -38,7 +38,7 @@ def test_mean_rollback_with_asynchronous_saves(interval, stall, write, mtbf, exa
     )
     every = interval * 10 // 3  # steps
     legs = World(scenario, 3, 0).run().legs[:-1]
-    assert {leg.first_save for leg in legs} == {leg.save_period for leg in legs} == {every}
+    assert {leg.timetable.step_of(0, number) for leg in legs for number in (0, 1)} == {every, 2 * every}
     back = np.array(
         [(leg.end_ns - leg.begin_ns) / 1e9 - (leg.kept - leg.start) // every * (interval + stall) for leg in legs]
     )

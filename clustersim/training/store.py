@@ -1,0 +1,154 @@
+"""Which checkpoints there are to come back to: saved by the legs of the lineage, retained, and not lost by a failure.
+
+A leg's saves are arithmetic (`training/leg.py`), so the store holds one entry for all that a leg saved in a tier; what
+it costs depends on the legs, not on the checkpoints. It is kept up when a leg ends, and while the job recovers.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from heapq import merge
+from typing import Literal, NamedTuple
+
+from clustersim.cluster.cluster import Hit
+from clustersim.history import Leg
+from clustersim.streams import Hashed
+from clustersim.training.plan import Tier
+
+Fate = Literal["sound", "unreadable", "goes bad"]
+
+
+class Checkpoint(NamedTuple):
+    """One checkpoint: its tier, the first step that a restart from it trains, and the leg's save that it was."""
+
+    tier: int
+    step: int
+    leg: int
+    number: int
+
+
+@dataclass(slots=True)
+class _Entry:
+    """Saves low .. high - 1 of one leg in one tier."""
+
+    leg: Leg
+    low: int
+    high: int
+
+
+class Store:
+    """The checkpoints of all tiers; in each the older ones lie below the newer ones, in steps and in time."""
+
+    def __init__(self, tiers: Sequence[Tier], fates: Sequence[Hashed]) -> None:
+        """`fates`: for each tier the random stream of what is wrong with its checkpoints."""
+        self._tiers = tiers
+        self._fates = fates
+        self._entries: list[deque[_Entry]] = [deque() for _ in tiers]
+        self._counts = [0] * len(tiers)
+        self._tries: dict[Checkpoint, int] = {}
+        self._lost_nodes = self._lost_groups = 0
+        self.has_held = False
+        """Whether there ever was a checkpoint."""
+
+    # --- what comes in
+
+    def add(self, leg: Leg) -> None:
+        """What a leg saved durably; each tier lets its oldest go, beyond those that it keeps."""
+        self._lost_nodes = self._lost_groups = 0
+        for tier, saves in enumerate(leg.saves):
+            if saves:
+                self.has_held = True
+                self._entries[tier].append(_Entry(leg, 0, saves))
+                self._counts[tier] += saves
+                self._retain(tier)
+
+    def _retain(self, tier: int) -> None:
+        keep, entries = self._tiers[tier].keep, self._entries[tier]
+        while keep is not None and self._counts[tier] > keep:
+            gone = min(self._counts[tier] - keep, entries[0].high - entries[0].low)
+            entries[0].low += gone
+            self._counts[tier] -= gone
+            if entries[0].low == entries[0].high:
+                entries.popleft()
+
+    # --- what goes
+
+    def strike(self, hit: Hit) -> None:
+        """A failure hits the job: what does not survive it, and those before it in the same recovery, is gone."""
+        self._lost_nodes += len(hit.lost)
+        self._lost_groups += bool(hit.lost)
+        for tier, plan in enumerate(self._tiers):
+            if not plan.survives_loss(self._lost_nodes, self._lost_groups):
+                self._entries[tier].clear()
+                self._counts[tier] = 0
+
+    def forget_after(self, made_ns: int) -> None:
+        """Drop what was made after an instant."""
+        for tier, entries in enumerate(self._entries):
+            while entries and (high := _made_by(entries[-1], tier, made_ns)) < entries[-1].high:
+                self._cut(tier, high)
+
+    def drop(self, checkpoint: Checkpoint) -> None:
+        """Drop a checkpoint, the newest of its tier unless it is gone already."""
+        self._tries.pop(checkpoint, None)
+        entries = self._entries[checkpoint.tier]
+        if entries and entries[-1].leg.leg == checkpoint.leg:
+            self._cut(checkpoint.tier, checkpoint.number)
+
+    def _cut(self, tier: int, high: int) -> None:
+        """Keep of a tier's newest entry only its saves below `high`."""
+        entries = self._entries[tier]
+        kept = max(entries[-1].low, high)
+        self._counts[tier] -= entries[-1].high - kept
+        entries[-1].high = kept
+        if entries[-1].low == kept:
+            entries.pop()
+
+    # --- what there is
+
+    def candidates(self) -> Iterator[Checkpoint]:
+        """All checkpoints, those with the most steps first; of equal ones the first tier's."""
+        if len(self._tiers) == 1:
+            return self._newest_first(0)
+        return merge(*(self._newest_first(tier) for tier in range(len(self._tiers))), key=lambda each: -each.step)
+
+    def _newest_first(self, tier: int) -> Iterator[Checkpoint]:
+        for entry in reversed(self._entries[tier]):
+            for number in range(entry.high - 1, entry.low - 1, -1):
+                yield Checkpoint(tier, _step_of(entry, tier, number), entry.leg.leg, number)
+
+    def newest_step(self, made_by_ns: int | None = None) -> int:
+        """The step that the newest checkpoint (of those made by an instant) restarts from; 0 if there is none."""
+        newest = 0
+        for tier, entries in enumerate(self._entries):
+            for entry in reversed(entries):
+                high = entry.high if made_by_ns is None else min(entry.high, _made_by(entry, tier, made_by_ns))
+                if high > entry.low:
+                    newest = max(newest, _step_of(entry, tier, high - 1))
+                    break
+        return newest
+
+    def fate(self, checkpoint: Checkpoint) -> Fate:
+        """What is wrong with a checkpoint; it is always the same."""
+        plan = self._tiers[checkpoint.tier]
+        if not (plan.corrupt_at_load or plan.corrupt_later):
+            return "sound"
+        uniform = self._fates[checkpoint.tier].uniform(checkpoint.leg, checkpoint.number)
+        if uniform < plan.corrupt_at_load:
+            return "unreadable"
+        return "goes bad" if uniform < plan.corrupt_at_load + plan.corrupt_later else "sound"
+
+    def went_bad(self, checkpoint: Checkpoint, most: int) -> None:
+        """A leg from a checkpoint showed that it is bad; after the last of so many tries it is dropped."""
+        self._tries[checkpoint] = self._tries.get(checkpoint, 0) + 1
+        if self._tries[checkpoint] >= most:
+            self.drop(checkpoint)
+
+
+def _step_of(entry: _Entry, tier: int, number: int) -> int:
+    return entry.leg.start + entry.leg.timetable.step_of(tier, number)
+
+
+def _made_by(entry: _Entry, tier: int, instant_ns: int) -> int:
+    """How many of a leg's saves were made by an instant."""
+    return entry.leg.timetable.made(tier, instant_ns - entry.leg.begin_ns)
