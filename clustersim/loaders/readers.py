@@ -100,7 +100,8 @@ class Readers:
 
     def _left(self, at: Standing) -> Ints:
         """Batches that each reader still has in its epoch, int64[ranks, workers]."""
-        samples, batch = self._lengths(at) - at.read, self.rank_batches(at.ranks)[:, None]
+        samples: Ints = np.maximum(self._lengths(at) - at.read, 0)
+        batch = self.rank_batches(at.ranks)[:, None]
         return samples // batch if self.parts.last_batch == "drop" else -(-samples // batch)
 
     def _steps_of_epoch(self, at: Standing) -> int:
@@ -116,7 +117,8 @@ class Readers:
     def start(self, ranks: int) -> Standing:
         """The beginning of epoch 0."""
         zero = np.zeros((1 if self._one else ranks, self.parts.readers_per_rank), np.int64)
-        return Standing(ranks, 0, 0, zero, zero[:, 0], zero[:, 0], zero, zero, zero - 1, ranks)
+        none = zero[:, 0]
+        return Standing(ranks, 0, 0, zero, none, none, zero, none, zero, zero - 1, ranks)
 
     def _begin(self, at: Standing, epoch: int, ranks: int | None = None, family: int = 0) -> Standing:
         """The beginning of an epoch, at the same step."""
@@ -175,22 +177,29 @@ class Readers:
     def _deliver(self, at: Standing, steps: int | Ints) -> Standing:
         """The next batches of the epoch, of which each rank has as many; for all ranks, or int64[ranks]."""
         read, turn = self._read(at, steps)
-        every, counted, snapshot = self.parts.snapshot_every, at.counted + steps, read
-        if every > 1:
-            since = counted // every * every - at.counted  # batches until the last snapshot, if it is among these
-            snapshot = np.where((since > 0)[:, None], self._read(at, np.maximum(since, 0))[0], at.snapshot)
-        return replace(at, read=read, turn=turn, counted=counted, snapshot=snapshot)
+        every, counted = self.parts.snapshot_every, at.counted + steps
+        if every == 1:
+            return replace(at, read=read, turn=turn, counted=counted)
+        since = counted // every * every - at.counted  # batches until the last snapshot, if it is among these
+        snapshot, snapshot_turn = self._read(at, np.maximum(since, 0))
+        snapshot = np.where((since > 0)[:, None], snapshot, at.snapshot)
+        snapshot_turn = np.where(since > 0, snapshot_turn, at.snapshot_turn)
+        return replace(at, read=read, turn=turn, counted=counted, snapshot=snapshot, snapshot_turn=snapshot_turn)
 
     def _read(self, at: Standing, steps: int | Ints) -> tuple[Ints, Ints]:
         delivered, turn = turns(self._left(at), at.turn, steps)
-        return np.minimum(at.read + delivered * self.rank_batches(at.ranks)[:, None], self._lengths(at)), turn
+        read = np.minimum(at.read + delivered * self.rank_batches(at.ranks)[:, None], self._lengths(at))
+        return np.maximum(at.read, read), turn
 
     def _pass(self, at: Standing, done: Standing) -> Pass:
         ranks, epoch = at.ranks, self._order_epoch(at)
         flows = None if self._flows is None else partial(self._flow_numbers, at)
+        lengths, begun, ended, base = self._lengths(at), at.read, done.read, at.base
+        if (begun > lengths).any():  # a restart on more ranks has put some beyond their parts
+            begun, ended, base = (np.minimum(values, lengths) for values in (begun, ended, base))
         return Pass(
-            at.step, done.step - at.step, self._family(at), epoch, self.deal(at), at.read, done.read, at.turn,
-            self._lengths(at), self.parts.last_batch == "drop", self.rank_batches(ranks), self._endless, flows, at.base,
+            at.step, done.step - at.step, self._family(at), epoch, self.deal(at), begun, ended, at.turn,
+            lengths, self.parts.last_batch == "drop", self.rank_batches(ranks), self._endless, flows, base,
             at.before, at.attempt,
         )  # fmt: skip
 
@@ -235,7 +244,7 @@ class Readers:
             return at.read
         held = self._held(at.before)
         pulled = at.base + held + self._flows.buffer.pulled(at.read - at.base, held)
-        reached: Ints = np.minimum(pulled, self._lengths(at))
+        reached: Ints = np.maximum(at.read, np.minimum(pulled, self._lengths(at)))
         return reached
 
     # --- what was read

@@ -22,15 +22,15 @@ class ReaderLoader(Readers):
         edge = self.parts.epoch_edge
         if self.parts.state_of == "rank-0":
             at = self._as_rank_0(at)
-        if not self._steps_of_epoch(at) and at.read.any() and not self._endless:
-            return Kept(at) if edge == "old" else Kept(self._after(at), finished=edge == "finished")
+        if edge != "old" and not self._steps_of_epoch(at) and at.read.any() and not self._endless:
+            return Kept(self._after(at), finished=edge == "finished")
+        if self.parts.counted_at == "issued" and at.read.any():
+            ahead = at.read + self.parts.prefetch * self.rank_batches(at.ranks)[:, None]
+            return Kept(replace(at, read=np.minimum(ahead, self._lengths(at))))
         if self._rebases and not self.parts.buffer_saved and self.parts.saves == "samples":
             pulled = self._pulled(at)
             empty = np.broadcast_to(np.int64(-1), at.before.shape)  # one number, however many readers
             return Kept(replace(at, read=pulled, base=pulled, before=empty))
-        if self.parts.counted_at == "issued" and at.read.any():
-            ahead = at.read + self.parts.prefetch * self.rank_batches(at.ranks)[:, None]
-            return Kept(replace(at, read=np.minimum(ahead, self._lengths(at))))
         return Kept(at)
 
     @staticmethod
@@ -41,8 +41,9 @@ class ReaderLoader(Readers):
             return np.broadcast_to(values[:1], values.shape)
 
         read, turn, counted = first(at.read), first(at.turn), first(at.counted)
-        snapshot, base, before = first(at.snapshot), first(at.base), first(at.before)
-        return replace(at, read=read, turn=turn, counted=counted, snapshot=snapshot, base=base, before=before)
+        snapshot, snapshot_turn = first(at.snapshot), first(at.snapshot_turn)
+        at = replace(at, read=read, turn=turn, counted=counted, snapshot=snapshot, snapshot_turn=snapshot_turn)
+        return replace(at, base=first(at.base), before=first(at.before))
 
     def resume(self, saved: Kept, reached: Standing, ranks: int, leg: int) -> Standing | Refused:
         """Back by the rule of the composition."""
@@ -66,16 +67,18 @@ class ReaderLoader(Readers):
             case "reshuffle-epoch":
                 return self._begin(at, at.epoch, ranks, leg)
             case "next-epoch":
-                return self._begin(at, at.epoch + bool(at.read.any()), ranks)
+                return self._begin(at, at.epoch + (parts.saves == "epoch" or bool(at.read.any())), ranks)
             case "continue":
                 return self._within(replace(self._on_ranks(reached, ranks), step=at.step))
         if saved.finished:
-            return self._begin(at, at.epoch + 1, ranks)
+            return self._begin(at, at.epoch + 1, ranks, leg if parts.reshuffle_lasts == "for-good" else 0)
         back = self._back(at, ranks, leg)
-        if isinstance(back, Refused) or not back.read.any():
-            return back
-        family = leg if parts.comes_back == "reshuffle" else back.family
-        return replace(back, family=family, order_epoch=0 if parts.order_epoch == "first" else back.order_epoch)
+        return back if isinstance(back, Refused) else self._going_on(back, leg)
+
+    def _going_on(self, at: Standing, leg: int) -> Standing:
+        """The same standing in the order in which the epoch goes on; parts of shards may be longer or shorter there."""
+        family = leg if self.parts.comes_back == "reshuffle" else at.family
+        return replace(at, family=family, order_epoch=0 if self.parts.order_epoch == "first" else at.order_epoch)
 
     def _back(self, at: Standing, ranks: int, leg: int) -> Standing | Refused:
         """To the saved position, by what was saved of it."""
@@ -91,24 +94,35 @@ class ReaderLoader(Readers):
         if parts.comes_back == "reapply":
             at = replace(at, skipped=max(at.skipped, int(at.read[0].sum())))
         if parts.miscount == "rank-as-global":
-            return self._within(replace(at, ranks=ranks, read=np.full_like(at.read, at.own_count)))
+            return self._within(self._going_on(replace(at, ranks=ranks, read=np.full_like(at.read, at.own_count)), leg))
         if parts.saves == "steps":
             each = self._steps_of_epoch(self._begin(at, 0, ranks))
             if not each:
                 return self._begin(at, at.epoch, ranks)
-            return self._skip(
-                self._begin(at, at.step // each, ranks), np.full(1 if self._one else ranks, at.step % each)
-            )
+            begun = self._going_on(self._begin(at, at.step // each, ranks), leg)
+            return self._skip(begun, np.full(1 if self._one else ranks, at.step % each))
         if parts.saves == "batches":
-            back = self._skip(self._begin(at, at.epoch, ranks, at.family), self._by_rank(at.counted, ranks))
+            begun = self._going_on(self._begin(at, at.epoch, ranks, at.family), leg)
+            back = self._skip(begun, self._by_rank(at.counted, ranks))
             if isinstance(back, Refused) or parts.miscount != "doubled":
                 return back
             return replace(back, counted=2 * back.counted)
         if parts.snapshot_every == 1:
-            return self._within(self._on_ranks(at, ranks))
-        since = at.counted % parts.snapshot_every
-        back = self._within(self._on_ranks(replace(at, read=at.snapshot, counted=at.counted - since), ranks))
-        return back if isinstance(back, Refused) else self._skip(back, self._by_rank(since, ranks))
+            return self._within(self._going_on(self._on_ranks(at, ranks), leg))
+        return self._from_snapshot(at, ranks, leg)
+
+    def _from_snapshot(self, at: Standing, ranks: int, leg: int) -> Standing | Refused:
+        """To the last snapshot, and past what was delivered since; who reads its epoch again passes over nothing."""
+        since = at.counted % self.parts.snapshot_every
+        base = at.snapshot if self._rebases else at.base
+        at = replace(at, read=at.snapshot, base=base, turn=at.snapshot_turn, counted=at.counted - since)
+        there = self._going_on(self._on_ranks(at, ranks), leg)
+        back = self._within(there)
+        if isinstance(back, Refused):
+            return back
+        one_for_all = ranks != at.ranks and self.parts.on_layout_change == "reshard"
+        since = np.full(ranks, since.max()) if one_for_all else self._by_rank(since, ranks)
+        return self._skip(back, np.where(self._begins_again(there, self._lengths(there)), 0, since))
 
     def _unread(self, at: Standing, rank: int, worker: int) -> Ints:
         """What a reader has not read of its epoch."""
@@ -176,27 +190,30 @@ class ReaderLoader(Readers):
 
     def _within(self, at: Standing) -> Standing | Refused:
         """Positions that lie beyond their reader's part, by the rule for them."""
-        lengths, rule = self._lengths(at), self.parts.past_end
+        lengths = self._lengths(at)
         over = at.read > lengths
-        again = np.zeros_like(over)  # whose epoch begins once more: all workers of a rank, or none
-        if rule == "restart-epoch":
-            again |= (at.read.sum(axis=1) >= lengths.sum(axis=1))[:, None]
-            over |= again
-        if not over.any():
-            return at
-        if rule == "refuse":
+        if over.any() and self.parts.past_end == "refuse":
             found = f"a saved position is {int(at.read[over].max())}"
             return Refused(f"{found}, and on {at.ranks} ranks a reader has {int(lengths[over].min())} samples")
-        to = np.where(again, 0, lengths)
-        read, base, before = np.where(over, to, at.read), np.where(over, to, at.base), np.where(over, -1, at.before)
+        again = self._begins_again(at, lengths)
+        if not again.any():
+            return at
+        whole = again[:, None]
         return replace(
             at,
-            read=read,
-            base=base if self._rebases else at.base,
-            before=before,
-            snapshot=np.minimum(at.snapshot, lengths),
-            turn=np.where(again[:, 0], 0, at.turn),
+            read=np.where(whole, 0, at.read),
+            base=np.where(whole, 0, at.base),
+            before=np.where(whole, -1, at.before),
+            counted=np.where(again, 0, at.counted),
+            snapshot=np.where(whole, 0, at.snapshot),
+            snapshot_turn=np.where(again, 0, at.snapshot_turn),
+            turn=np.where(again, 0, at.turn),
         )
+
+    def _begins_again(self, at: Standing, lengths: Ints) -> NDArray[np.bool_]:
+        """Whose epoch begins once more, as all its workers are at their end or beyond: bool[ranks]."""
+        at_end: NDArray[np.bool_] = at.read.sum(axis=1) >= lengths.sum(axis=1)
+        return at_end & (self.parts.past_end == "restart-epoch")
 
     def _on_ranks(self, at: Standing, ranks: int) -> Standing:
         """The same standing with other ranks; positions may lie beyond the parts that they have now."""
@@ -207,7 +224,7 @@ class ReaderLoader(Readers):
             each = fresh.read - (-int(at.read.sum()) // fresh.read.size)
             counted = fresh.counted + at.counted.max()
             base = each if self._rebases else fresh.base
-            return replace(fresh, read=each, base=base, order_epoch=at.order_epoch, counted=counted)
+            return replace(fresh, read=each, base=base, order_epoch=at.order_epoch, counted=counted, snapshot=each)
         if self.parts.buffer_saved:
             at = self._carry(at)
         moved = replace(
@@ -217,6 +234,7 @@ class ReaderLoader(Readers):
             turn=self._by_rank(at.turn, ranks),
             counted=self._by_rank(at.counted, ranks),
             snapshot=self._by_rank(at.snapshot, ranks),
+            snapshot_turn=self._by_rank(at.snapshot_turn, ranks),
             base=self._by_rank(at.base, ranks),
             before=self._by_rank(at.before + 1, ranks) - 1,
         )

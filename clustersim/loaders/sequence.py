@@ -109,9 +109,11 @@ class SequenceLoader:
 
     def resume(self, saved: Saved, reached: Position, ranks: int, leg: int) -> Position | Refused:
         """Back by the rule of the composition; the global position itself serves any number of ranks."""
+        if not saved.begun and self.parts.comes_back != "continue":  # no checkpoint: the run begins anew
+            return Position(0, ranks, leg if "reshuffle" in self.parts.comes_back else 0)
         if self.parts.comes_back == "refuse":
-            return Refused("the loader cannot come back from what it saves") if saved.begun else self.start(ranks)
-        if self.parts.on_layout_change == "refuse" and ranks != saved.ranks and saved.begun:
+            return Refused("the loader cannot come back from what it saves")
+        if self.parts.on_layout_change == "refuse" and ranks != saved.ranks:
             return Refused(f"the loader was saved by {saved.ranks} ranks and refuses to come back on {ranks}")
         match self.parts.comes_back:
             case "continue":
@@ -145,10 +147,11 @@ class SequenceLoader:
 
     def _back_to_position(self, saved: Saved, ranks: int, leg: int) -> Position:
         assert saved.samples is not None
+        lasting = leg if self.parts.reshuffle_lasts == "for-good" else 0
         if saved.finished:
-            return Position(saved.samples + self.size, ranks)
+            return Position(saved.samples + self.size, ranks, lasting)
         if saved.samples >= self._end(saved):  # nothing of the saved epoch is left
-            return Position(saved.samples, ranks)
+            return Position(saved.samples, ranks, lasting)
         into_epoch = saved.samples - self._epoch(saved) * self.size
         family = leg if self.parts.comes_back == "reshuffle" else 0
         if self._remainders is not None and into_epoch:

@@ -6,13 +6,9 @@ from itertools import pairwise
 def rank_slices(batch: int, ranks: int) -> list[tuple[int, int]]:
     """The part [start, stop) of a global batch that each rank reads.
 
-    The first batch mod ranks slices are one longer. The batch itself does not depend on the number of ranks.
-
-    Raises:
-        ValueError: there are more ranks than samples in the batch.
+    The first batch mod ranks slices are one longer; of an epoch's short last batch the last ranks may get nothing. The
+    batch itself does not depend on the number of ranks.
     """
-    if ranks > batch:
-        raise ValueError(f"a global batch of {batch} samples cannot be divided over {ranks} ranks")
     size, longer = divmod(batch, ranks)
     starts = [rank * size + min(rank, longer) for rank in range(ranks + 1)]
     return list(pairwise(starts))

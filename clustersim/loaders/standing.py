@@ -22,6 +22,7 @@ class Standing:
     turn: Ints  # int64[ranks], the worker that delivers next
     counted: Ints  # int64[ranks], batches of the epoch by each rank's own count
     snapshot: Ints  # `read` at the last count that snapshots are taken at
+    snapshot_turn: Ints  # `turn` then
     base: Ints  # int64[ranks, workers], with buffers: `read` where each reader's flow began
     before: Ints  # int64[ranks, workers], which of the carried buffers it began with, -1: an empty one
     first: int  # the ranks that the run began with

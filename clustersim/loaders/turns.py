@@ -34,9 +34,10 @@ def turns(left: Ints, turn: Ints, batches: int | Ints) -> tuple[Ints, Ints]:
     once_more = active & (place <= over[:, None])
     delivered = np.empty_like(left)
     np.put_along_axis(delivered, rotation, done + once_more, axis=1)
-    last = workers - 1 - np.argmax(once_more[:, ::-1], axis=1)  # in the rotation, of the round that is not whole
+    in_last_round = np.where(over[:, None] > 0, once_more, mine >= rounds[:, None])
+    last = workers - 1 - np.argmax(in_last_round[:, ::-1], axis=1)  # in the rotation
     after = (np.take_along_axis(rotation, last[:, None], axis=1)[:, 0] + 1) % workers
-    return delivered, np.where(over > 0, after, turn)
+    return delivered, np.where(batches > 0, after, turn)
 
 
 def _whole_rounds(mine: Ints, batches: Ints) -> Ints:

@@ -22,6 +22,7 @@ _NEEDS = {
     "restart-epoch": ("samples", "batches", "epoch"),
     "next-epoch": ("samples", "epoch"),
 }
+_TO_A_POSITION = ("exact", "reshuffle", "remainder", "reapply")
 
 
 class Data(Part):
@@ -194,6 +195,9 @@ class Loader(Part):
             raise wrong('"own" or "first" beside batches that span epochs', f'"{self.order_epoch}"', key="order_epoch")
         if self.order_epoch == "first" and self.comes_back != "exact":
             raise wrong('comes_back = "exact" beside "first"', f'"{self.comes_back}"', key="order_epoch")
+        if self.epoch_edge == "finished" and self.comes_back not in _TO_A_POSITION:
+            expected = f'comes_back = {" or ".join(map(_spelt, _TO_A_POSITION))} beside "finished"'
+            raise wrong(expected, f'"{self.comes_back}"', key="epoch_edge")
         if self.comes_back == "remainder" and (self.partition != "global" or self.counted_at != "trained"):
             expected = 'partition = "global" and counted_at = "trained" beside "remainder"'
             raise wrong(expected, f'"{self.partition}" and "{self.counted_at}"', key="comes_back")
@@ -226,11 +230,12 @@ _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
         {
             "partition": ("strided", "contiguous", "shards", "contiguous-shards"),
             "comes_back": ("exact", "restart-run", "continue"),
+            "order_epoch": ("own", "same"),
         },
     ),
     ("rank_batch", {"last_batch": _WHOLE}),
     ("keeps_count", {"comes_back": ("restart-epoch",), "last_batch": _WHOLE}),
-    ("snapshot_every", {"saves": ("samples",), "partition": _PARTS}),
+    ("snapshot_every", {"saves": ("samples",), "partition": _PARTS, "counted_at": ("trained",)}),
     ("miscount", {"comes_back": ("exact",), "last_batch": _WHOLE}),
     ("buffer", {"counted_at": ("trained",), "snapshot_every": (1,), "last_batch": _WHOLE}),
     ("buffer_kind", {"buffer": ()}),

@@ -95,6 +95,14 @@ class Loader:
             return [ids[w::count]]
         return [run_of(ids, w, count)]
 
+    def side_by_side(self, epoch, r, w):
+        """The run of samples, or of shards, of stream w of reader r."""
+        shards, workers = self.epoch_shards(epoch, r), self.parts.workers
+        if self.parts.partition == "contiguous-shards":
+            return run_of(shards, r * workers + w, self.readers_count * workers)
+        ids = self.evened([x for shard in shards for x in shard])
+        return [run_of(ids, r * workers + w, self.readers_count * workers)]
+
     def fresh_reader(self, r):
         passes = {"epoch": 1, "repeat": self.epochs, "endless": 4 * self.epochs}[self.parts.passes]
         if self.parts.partition == "queue":
@@ -103,8 +111,12 @@ class Loader:
         for w in range(self.parts.workers):
             lists = []
             for epoch in range(self.epoch, self.epoch + passes):
-                mine, keep = self.reader_lists(epoch, r)
-                lists += self.worker_lists(mine, w) if self.parts.workers > 1 else mine
+                if self.parts.worker_split == "side-by-side":
+                    mine, keep = self.side_by_side(epoch, r, w), (0, 1)
+                else:
+                    mine, keep = self.reader_lists(epoch, r)
+                    mine = self.worker_lists(mine, w) if self.parts.workers > 1 else mine
+                lists += mine
             about = {
                 "epoch": (self.order_epoch(self.epoch), self.family),
                 "once": (),
@@ -182,7 +194,7 @@ class Loader:
         return stream.shards.length - sum(stream.shards.read) + len(stream.buffer) + len(stream.ready)
 
     def state_dict(self):
-        at_end = self.loop_steps > 0 and self.at_end()
+        at_end = self.loop_steps > 0 and self.parts.passes == "epoch" and self.at_end()
         state = {
             "epoch": self.epoch,
             "steps": self.steps,
@@ -220,15 +232,17 @@ class Loader:
     def come_back(self, state, ranks_before, restart):
         """Stand where a checkpoint of a job of `ranks_before` ranks lets it stand. Raises RefusedError."""
         parts = self.parts
+        self.family = restart if parts.comes_back in ("reshuffle", "reshuffle-epoch", "remainder") else 0
+        if not state["steps"]:  # no checkpoint: the run begins anew
+            self.begin(0)
+            return
         other_layout = parts.on_layout_change == "refuse" and self.ranks != ranks_before
-        if state["steps"] and (parts.comes_back == "refuse" or other_layout):
+        if parts.comes_back == "refuse" or other_layout:
             raise RefusedError(f"saved with {ranks_before} ranks, {self.ranks} come back")
         alone = parts.partition != "global" and self.ranks > ranks_before  # a reader without a state of its own
         if alone and parts.missing_state == "refuse":
             raise RefusedError(f"{ranks_before} states for {self.ranks} ranks")
         self.steps = state["steps"]
-        fresh = parts.comes_back in ("reshuffle", "reshuffle-epoch", "remainder")
-        self.family = restart if fresh else 0
         self.forgot_epoch = parts.order_epoch == "first"
         self.offset, self.first_ranks = state["offset"], state["first_ranks"]
         self.first_epoch = state["epoch"]
@@ -242,7 +256,9 @@ class Loader:
             if parts.loop_counter == "kept":
                 self.loop_steps = state["loop_steps"]
         elif state["ends"] and self._goes_to_the_next():
-            self.family, self.forgot_epoch = 0, False
+            self.forgot_epoch = False
+            if parts.reshuffle_lasts == "epoch":
+                self.family = 0
             self.begin(state["epoch"] + (2 if parts.epoch_edge == "finished" else 1))
         elif parts.saves == "steps" and parts.rank_batch:
             self._skip_todays_steps(state)

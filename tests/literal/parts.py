@@ -26,6 +26,7 @@ CHOICES = {
         "shards": "stream w of W takes the reader's shards w, w + W, ..",
         "strided": "its samples w, w + W, ..",
         "runs": "the w-th of W equal runs",
+        "side-by-side": "the epoch is cut in R x W runs, of samples or of shards, W of them side by side for a reader",
     },
     "uneven": {
         "leave": "parts may be unequal: the epoch ends with the first reader that has nothing more",

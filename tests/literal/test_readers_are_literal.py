@@ -6,12 +6,13 @@ from random import Random
 import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from literal.legs import leg_of
 from measured.clustersim_model import loader_keys
 
 import literal
 from clustersim.data.corpus import Corpus
 from clustersim.data.orders import order_of
-from clustersim.history import History, Leg, Refused
+from clustersim.history import History, Refused
 from clustersim.loaders.follow import Follower
 from clustersim.loaders.parts import Parts
 from clustersim.loaders.returning import ReaderLoader
@@ -39,19 +40,17 @@ OTHER = {
     "past_end": ["restart-epoch", "refuse"],
 }
 PARTITIONS = ["global", "strided", "contiguous", "shards", "contiguous-shards"]
+WORKERS = {"strided": "strided", "shards": "shards", "contiguous": "side-by-side", "contiguous-shards": "side-by-side"}
 EPOCHS = 3
 
 
 def same_meaning(parts):
     """Whether the engine gives these parts together the meaning that the literal loader gives them."""
-    shards, issued = "shards" in parts.partition, parts.counted_at == "issued"
+    shards = "shards" in parts.partition
     return not (
-        (parts.workers > 1 and parts.partition not in ("strided", "shards"))  # runs within runs: other workers
-        or (parts.last_batch == "pad" and shards)  # there is no order of samples that is filled up
-        or (parts.snapshot_every > 1 and (issued or parts.workers > 1 or parts.on_layout_change == "reshard"))
-        or (issued and parts.epoch_edge == "old")  # what is fetched at an epoch's end
-        or parts.order_epoch == "first"  # for all of an epoch that has just begun too, or only for the rest of one
-        or parts.comes_back == "reshuffle"  # the same
+        (parts.last_batch == "pad" and shards)  # there is no order of samples that is filled up
+        or (parts.last_batch == "drop" and parts.workers > 1)  # whether a worker that is passed over has read its rest
+        or (parts.loop_counter == "kept" and (shards or parts.workers > 1))  # an epoch's steps: N / B, or what there is
     )
 
 
@@ -63,8 +62,8 @@ def compositions(count):
         chosen = {name: random.choice(OTHER[name]) for name in random.sample(sorted(OTHER), random.randrange(6))}
         if chosen.get("prefetch"):
             chosen["counted_at"] = "issued"
-        if chosen.get("workers"):
-            chosen["worker_split"] = "strided" if partition == "strided" else "shards"
+        if chosen.get("workers") and partition != "global":
+            chosen["worker_split"] = WORKERS[partition]
         stated = literal.Parts(partition=partition, **chosen)
         if not same_meaning(stated):
             continue
@@ -88,11 +87,6 @@ def lives(draw):
     return rows
 
 
-def leg_of(number, row, kept):
-    ranks, start, stop, read = row
-    return Leg(number, start, stop, read, kept, ranks, 1, 0, 0, 1, 0, 0, 1, 1, 1, 1, "crash")
-
-
 def deliver(loader, rows):
     """The steps of the final model, each a list of sample ids; the lives that came about; whether one was refused."""
     follower, history, lived = Follower(loader), History(), []
@@ -109,12 +103,11 @@ def deliver(loader, rows):
         follower.end(*lived[-1][2:])
     for number, row in enumerate(lived):
         kept = lived[number + 1][1] if number + 1 < len(lived) else row[2]
-        history.legs.append(leg_of(number, row, kept))
+        history.legs.append(leg_of(number, *row, kept))
     steps = {}
     for row, stretch in zip(lived, follower.reads(history).kept, strict=True):
         for step in range(stretch.step, stretch.step + stretch.steps):
-            ranks = 1 if loader.parts.partition == "global" else row[0]
-            steps[step] = np.concatenate(loader.batch_at(stretch, step, ranks)).tolist()
+            steps[step] = np.concatenate(loader.batch_at(stretch, step, row[0])).tolist()
     return [steps[step] for step in sorted(steps)], lived, refused
 
 

@@ -7,11 +7,12 @@ import literal
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from literal.legs import leg_of
 
 from clustersim.account import count_identity, same_batches
 from clustersim.data.corpus import Corpus
 from clustersim.data.orders import order_of
-from clustersim.history import History, Leg
+from clustersim.history import History
 from clustersim.loaders.follow import follow, plan
 from clustersim.loaders.parts import Parts
 from clustersim.loaders.sequence import SequenceLoader
@@ -68,7 +69,7 @@ def history_of(rows):
     history = History()
     for i, (start, stop, read) in enumerate(rows):
         kept = rows[i + 1][0] if i + 1 < len(rows) else stop
-        history.legs.append(Leg(i, start, stop, read, kept, 1, 1, 0, 0, 1, 0, 0, 1, 1, 1, 1, "crash"))
+        history.legs.append(leg_of(i, 1, start, stop, read, kept))
     return history
 
 
