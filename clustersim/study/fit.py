@@ -10,11 +10,14 @@ import numpy as np
 import pandas as pd
 from pydantic import ValidationError
 
-from analysis.fit import Estimate, Fit, fit, median_of
+from analysis.fit import LEAST_ENDED, Estimate, Fit, fit, median_of
 from analysis.lives import Durations, durations
 from clustersim.history import HOUR_NS
 from clustersim.scenario.errors import problem, translate
 from clustersim.scenario.traced import Fault, Traced, TraceError, read_faults
+
+# Durations that differ by less than this share are one: times in a file are rounded.
+_SAME = 1e-6
 
 
 class Fitted(NamedTuple):
@@ -92,13 +95,22 @@ def _failure(fitted: Fitted) -> Iterator[str]:
     yield f'rate = "{_digits(rate.value)} per 1000 node-days"    # 95 %: {_between(rate.ci95_high, rate.ci95_low)}'
     shape, comment = _shape(life)
     yield f'law = {{ type = "{life.law.name}"{shape} }}{comment}'
-    if fitted.repairs:
+    yield from _repair(fitted)
+    yield ""
+
+
+def _repair(fitted: Fitted) -> Iterator[str]:
+    """The line of the repair; none if no repair took any time."""
+    repairs = fitted.durations.repairs
+    ended = repairs.loc[repairs["ended"], "hours"]
+    if ended.empty:
+        yield 'repair = "never"    # none ended within the trace'
+    elif len(ended) >= LEAST_ENDED and repairs["hours"].max() - ended.min() <= _SAME * ended.min():
+        yield f'repair = "{_digits(ended.min())} h"    # all of them'
+    elif fitted.repairs:
         best = fitted.repairs[0]
         shape, comment = _shape(best)
         yield f'repair = {{ type = "{best.law.name}", {_located(best)}{shape} }}{comment}'
-    elif not fitted.durations.repairs["ended"].any():
-        yield 'repair = "never"    # none ended within the trace'
-    yield ""
 
 
 def _per_1000_node_days(mean_h: float) -> float:

@@ -116,6 +116,17 @@ def test_repairs_that_never_end_or_take_no_time(tmp_path):
         assert len(scenario(fragment([each])).failures) == 1
 
 
+def test_repairs_of_one_length_are_that_long(tmp_path):
+    path = tmp_path / "log.csv"
+    rows = [f"n{i},{10.1 * i},{10.1 * i + 6}" for i in range(1, 8)]
+    path.write_text("\n".join(["node,start,end", *rows]))
+    (fitted,) = fit_trace(path, MAPPING)
+    assert 'repair = "6 h"' in fragment([fitted])
+    path.write_text("\n".join(["node,start,end", *rows, "n9,100,"]))  # one takes longer, nobody knows by how much
+    (fitted,) = fit_trace(path, MAPPING)
+    assert 'repair = { type = "exponential", mean = ' in fragment([fitted])
+
+
 @pytest.mark.parametrize(
     ("text", "changes", "line"),
     [
