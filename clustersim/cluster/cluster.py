@@ -14,7 +14,7 @@ from clustersim.cluster.pool import Place, Pool
 from clustersim.cluster.repair import Repairs
 from clustersim.cluster.reserve import Reserve
 from clustersim.cluster.retirement import Watch
-from clustersim.history import Happening
+from clustersim.history import Happening, Outage
 from clustersim.laws import NEVER
 
 
@@ -65,6 +65,10 @@ class Cluster:
     def returning(self) -> int:
         """Nodes that will come: from repair, from a cold start, or borrowed."""
         return self._repairs.returning + self._reserve.coming
+
+    def outages(self, now: int) -> list[Outage]:
+        """When which node was out, until now (ns); those that are over in the order in which they ended."""
+        return self._repairs.outages(now)
 
     def arm(self) -> None:
         """Set the alarm of the next strike; to be called whenever it may have come nearer."""

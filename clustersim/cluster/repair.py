@@ -10,6 +10,7 @@ from clustersim.cluster.clock import Alarm, Rank
 from clustersim.cluster.failures import Failures, Strike
 from clustersim.cluster.lifetimes import Lifetimes
 from clustersim.cluster.pool import Pool
+from clustersim.history import Outage
 from clustersim.laws import NEVER, Law
 
 
@@ -51,11 +52,17 @@ class Repairs:
         self._back = back
         self._holds: dict[int, int] = {}  # node -> repairs that hold it
         self._gone: dict[int, None] = {}  # nodes that will not come back
+        self._out: dict[int, tuple[str, int]] = {}  # node that is out -> the cause and since when
+        self._over: list[Outage] = []
 
     @property
     def returning(self) -> int:
         """Nodes in repair that will come back."""
         return len(self._holds) - len(self._gone)
+
+    def outages(self, now: int) -> list[Outage]:
+        """When which node was out, until now (ns); those that are over in the order in which they ended."""
+        return self._over + [Outage(node, cause, since, now) for node, (cause, since) in self._out.items()]
 
     def begin(self, strike: Strike, nodes: Sequence[int], now: int, delay: int) -> None:
         """The nodes leave wherever they are; the repair that the strike asks for begins after a delay (ns).
@@ -97,6 +104,7 @@ class Repairs:
         for node in nodes:
             self._holds[node] = self._holds.get(node, 0) + 1
             if self._holds[node] == 1:
+                self._out[node] = strike.cause.name, now
                 self._pool.break_down(node)
                 self._failures.take_out(node, strike, now)
             if for_good:
@@ -130,6 +138,7 @@ class Repairs:
             self._holds[node] -= 1
             if self._holds[node] == 0:
                 del self._holds[node]
+                self._over.append(Outage(node, *self._out.pop(node), now))
                 self._pool.bring_back(node)
                 self._failures.bring_back(node, now)
                 self._back(cause, node)

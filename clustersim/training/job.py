@@ -389,6 +389,7 @@ class Job:
         self.history.outcome, self.history.reason = outcome, reason
         self.history.happenings = self._cluster.happenings
         self.history.outages = self._cluster.outages(self._now)
+        self.history.outages = self._cluster.outages(self._now)
         self.over.succeed()
 
     def _log(self, kind: str, cause: str) -> None:

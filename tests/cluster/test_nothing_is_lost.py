@@ -64,3 +64,25 @@ def test_every_slot_is_free_again(cause, done):
     back = Counter(row.time_ns / HOUR_NS for row in history.happenings if row.kind == "repair")
     assert back == dict.fromkeys(done, 4)
     assert cluster.pool.census()["repair"] == cluster.returning == 0
+
+
+def test_outages_last_from_the_failure_until_the_node_is_back_or_the_run_over():
+    """Two slots: two nodes are out for an hour, two for two; at 21 h the first two break anew, and the run ends."""
+    history, _ = run([fails_at(10, repair="1 h")], hours=21.5, nodes=4, repair_slots=2)
+    hours = [
+        (outage.node, outage.cause, outage.begin_ns / HOUR_NS, outage.end_ns / HOUR_NS) for outage in history.outages
+    ]
+    assert hours == [
+        *((node, "wear", 10, 11) for node in (0, 1)),
+        *((node, "wear", 10, 12) for node in (2, 3)),
+        *((node, "wear", 21, 21.5) for node in (0, 1)),
+    ]
+
+
+def test_a_node_whose_domain_fails_too_is_out_once():
+    switch = fails_at(10.5, "switch", scope="domain", repair="3 h")
+    history, _ = run([fails_at(10, repair="1 h"), switch], hours=20, nodes=2, nodes_per_domain=2)
+    assert [(outage.cause, outage.begin_ns / HOUR_NS, outage.end_ns / HOUR_NS) for outage in history.outages] == [
+        ("wear", 10, 13.5),
+        ("wear", 10, 13.5),
+    ]
