@@ -17,7 +17,7 @@ from clustersim.run import Figure, Run
 TABLES = ("ledger", "legs", "events", "checkpoints", "time", "damage")
 """The tables of a run that are stored beside its summary; each a folder with a file a replication."""
 
-_TEXTS = ("bucket", "cause", "ended_by", "exact", "fate", "kind", "outcome", "reason", "where")
+_TEXTS = ("bucket", "cause", "ended_by", "exact", "fate", "kind", "outcome", "reason", "tier", "where")
 _FLAGS = ("in_lineage",)
 METADATA_KEY = b"clustersim"
 """Where a Parquet file's schema says what made it."""
