@@ -109,15 +109,6 @@ class Outage(NamedTuple):
     end_ns: int
 
 
-class Outage(NamedTuple):
-    """A node was out of use, in repair or to be replaced, until it was back or the run over; times in nanoseconds."""
-
-    node: int
-    cause: str
-    begin_ns: int
-    end_ns: int
-
-
 HOUR_NS = 3_600_000_000_000
 
 
@@ -131,7 +122,6 @@ class History:
     legs: list[Leg] = field(default_factory=list)
     recoveries: list[Recovery] = field(default_factory=list)
     happenings: list[Happening] = field(default_factory=list)
-    outages: list[Outage] = field(default_factory=list)  # by their end
     outages: list[Outage] = field(default_factory=list)  # by their end
     wall_ns: int = 0
     node_ns: int = 0  # nodes held by the job, integrated over time
