@@ -14,18 +14,22 @@ from clustersim.cluster.causes import JOB, Cause
 from clustersim.cluster.clock import Alarm, Rank
 from clustersim.cluster.cluster import Cluster, Hit
 from clustersim.history import Happening, History, Leg, Outcome, Phase, Refused
-from clustersim.laws import NEVER, Law, draw
+from clustersim.laws import NEVER
 from clustersim.streams import Hashed
 from clustersim.training.crew import Crew
 from clustersim.training.leg import LegClock
 from clustersim.training.plan import Feed, JobPlan
 from clustersim.training.recovery import Recovering
-from clustersim.training.store import Checkpoint, Store
+from clustersim.training.restart import Restarts
+from clustersim.training.store import Store
 
-# Which draw of a recovery's stream is whose.
-_START_UP, _LOAD, _DIAGNOSIS, _SCHEDULING, _WARM_UP, _LOAD_AGAIN = range(6)
 _WAITING: tuple[tuple[Phase, int], ...] = (("waiting_for_nodes", NEVER),)
 _BAD_CHECKPOINT = "bad checkpoint"
+
+
+def _no_time(step: int, degree: int) -> int:
+    """How long a loader takes to come back that is not asked."""
+    return 0
 
 
 class State(Enum):
@@ -58,20 +62,17 @@ class Job:
         self._cluster = cluster
         self._plan = plan
         self._feed = feed
-        self._phases = phases
         self.crew = Crew(cluster, plan.degree // plan.unit_replicas, plan.unit_nodes)
         self._target = self._degree = plan.degree
         self._script = [(cause, list(enumerate(cause.at_steps))) for cause in causes if cause.at_steps]
         self.hits: list[Hit] = []
         self.deciding_at: int | None = None
-        self._attempts = self._diagnoses = 0
         self._recovery: Recovering
         self._step = 0  # the next leg's first
         self._leg_began = self._leg_end = 0
         self._leg_clock: LegClock
         self._store = store
-        self._source: Checkpoint | None = None  # that the next leg, or the present one, comes from
-        self._unread: list[tuple[int, Checkpoint]] = []  # those that are tried before it in vain, and until when
+        self._restarts = Restarts(plan, store, phases)
         self._went_bad = False
         self._completion: Alarm | None = None
         self._nodes_counted_to = 0
@@ -129,9 +130,7 @@ class Job:
         self._recovery.interruptions += 1
         if self._went_bad:
             self._went_bad = False
-            assert self._source is not None
-            self._log(_BAD_CHECKPOINT, self._plan.tiers[self._source.tier].name)
-            self._store.went_bad(self._source, self._plan.load_attempts)
+            self._log(_BAD_CHECKPOINT, self._restarts.went_bad())
         for hit in hits:
             self._store.strike(hit)
             if hit.corrupt_since_ns is not None:
@@ -139,10 +138,8 @@ class Job:
             if hit.cause.degrees:
                 self._target = hit.cause.degrees[hit.k]
         self._come_back_to(self._store.newest_step())
-        diagnosis = draw(self._plan.diagnosis, self._phases, _DIAGNOSIS, self._diagnoses)
-        self._diagnoses += 1
         detection = max((hit.detection_ns for hit in hits), default=0)
-        self._begin_phases(State.DETECTING, [("detection", detection), ("diagnosis", diagnosis)])
+        self._begin_phases(State.DETECTING, [("detection", detection), ("diagnosis", self._restarts.diagnosis())])
 
     def _go_behind(self, since: int) -> None:
         """What was saved since the weights became corrupt is of no use."""
@@ -170,12 +167,8 @@ class Job:
     def _stop_phases(self) -> None:
         """The phases are over, or cut short: loads that were over by now and failed are known to be of no use."""
         self._recovery.stop(self._now)
-        if self._unread:
-            for over, checkpoint in self._unread:
-                if over <= self._now:
-                    self._store.drop(checkpoint)
-                    self._log(_BAD_CHECKPOINT, self._plan.tiers[checkpoint.tier].name)
-            self._unread = []
+        for tier in self._restarts.stop(self._now):
+            self._log(_BAD_CHECKPOINT, tier)
 
     def _phases_done(self) -> None:
         self._stop_phases()
@@ -203,52 +196,8 @@ class Job:
         self._degree = degree
         self.crew.form(-(-degree // plan.unit_replicas))
         self._cluster.arm()
-        self._begin_phases(State.STARTING, self._restart())
-
-    def _restart(self) -> list[tuple[Phase, int]]:
-        """The phases from the moment when there are nodes enough until the first step."""
-        plan, attempt = self._plan, self._attempts
-        self._attempts += 1
-
-        def spent(law: Law, phase: int) -> int:
-            return draw(law, self._phases, phase, attempt)
-
-        scheduling = spent(plan.scheduling, _SCHEDULING)
-        start_up = spent(plan.start_up, _START_UP) + plan.start_up_more_ns(self.crew.nodes)
-        load = self._load(self._now + scheduling + start_up, attempt)
-        resume = 0 if self._feed is None else self._feed.resume_ns(self._step, self._degree)
-        return [
-            ("scheduling", scheduling),
-            ("start_up", start_up),
-            ("load", load),
-            ("loader_resume", resume),
-            ("warm_up", spent(plan.warm_up, _WARM_UP)),
-        ]
-
-    def _load(self, begin_ns: int, attempt: int) -> int:
-        """Choose the checkpoint that the next leg comes from: how long it takes (ns) to read it, and others in vain.
-
-        A run without a checkpoint starts at step 0, which takes as long to load.
-        """
-        plan, spent, tries = self._plan, 0, 0
-
-        def read(tier: int) -> int:
-            nonlocal tries
-            tries += 1
-            law = plan.tiers[tier].load(self._degree)
-            return draw(law, self._phases, _LOAD if tries == 1 else _LOAD_AGAIN + tries, attempt)
-
-        for checkpoint in self._store.candidates():
-            if self._store.fate(checkpoint) != "unreadable":
-                self._source = checkpoint
-                break
-            spent += sum(read(checkpoint.tier) for _ in range(plan.load_attempts))
-            self._unread.append((begin_ns + spent, checkpoint))
-        else:
-            self._source = None
-        step, tier = (0, 0) if self._source is None else (self._source.step, self._source.tier)
-        self._step = step
-        return spent + read(tier)
+        resume = _no_time if self._feed is None else self._feed.resume_ns
+        self._begin_phases(State.STARTING, self._restarts.phases(self._now, degree, self.crew.nodes, resume))
 
     def _affordable_degree(self) -> int | None:
         """The degree that the job can have with the nodes it holds and may take now; None: it waits."""
@@ -269,6 +218,8 @@ class Job:
 
     def _begin_leg(self) -> None:
         now, plan = self._now, self._plan
+        if self.history.legs:
+            self._come_back_to(self._restarts.step)
         delivered = None if self._feed is None else self._feed.begin(self._step, self._degree)
         if isinstance(delivered, Refused):
             self._finish("refused", delivered.reason)
@@ -276,8 +227,7 @@ class Job:
         self.state = State.TRAINING
         if self.history.legs:
             self.history.recoveries.append(self._recovery.record())
-            self._come_back_to(self._step)
-            if self._source is None and self._store.has_held:
+            if self._restarts.source is None and self._store.has_held:
                 self._log("from scratch", "")
         self._leg_began = now
         step_ns = plan.step_ns(self._degree)
@@ -325,8 +275,8 @@ class Job:
 
     def _arm_bad_checkpoint(self) -> None:
         """A leg from a checkpoint that is bad shows it some steps later."""
-        source, leg = self._source, self._cluster.leg
-        if source is not None and self._store.fate(source) == "goes bad":
+        source, leg = self._restarts.source, self._cluster.leg
+        if source is not None and self._restarts.goes_bad:
             seen = self._leg_clock.time_of(self._plan.tiers[source.tier].bad_after_steps)
             Alarm(self._env, self._leg_began + seen, Rank.STRIKE, lambda _: self._goes_bad(leg))
 
@@ -360,7 +310,7 @@ class Job:
         )
         self.history.legs.append(leg)
         # What is saved of steps that go bad is as bad as the checkpoint that they come from.
-        if self._source is None or self._store.fate(self._source) != "goes bad":
+        if not self._restarts.goes_bad:
             self._store.add(leg)
         self._come_back_to(stop if kept_whole else self._store.newest_step())
         self._recovery = Recovering(self._now)
@@ -388,7 +338,6 @@ class Job:
         self.history.wall_ns = self._now
         self.history.outcome, self.history.reason = outcome, reason
         self.history.happenings = self._cluster.happenings
-        self.history.outages = self._cluster.outages(self._now)
         self.history.outages = self._cluster.outages(self._now)
         self.over.succeed()
 

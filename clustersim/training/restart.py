@@ -1,0 +1,106 @@
+"""What a restart takes: how long each of its phases is, and which checkpoint the next leg comes from."""
+
+from collections.abc import Callable
+
+from clustersim.history import Phase
+from clustersim.laws import Law, draw
+from clustersim.streams import Hashed
+from clustersim.training.plan import JobPlan
+from clustersim.training.store import Checkpoint, Store
+
+# Which draw of a recovery's stream is whose.
+_START_UP, _LOAD, _DIAGNOSIS, _SCHEDULING, _WARM_UP, _LOAD_AGAIN = range(6)
+
+
+class Restarts:
+    """The restarts of a job, one after the other; durations are nanoseconds, drawn anew for each attempt."""
+
+    def __init__(self, plan: JobPlan, store: Store, stream: Hashed) -> None:
+        self._plan = plan
+        self._store = store
+        self._stream = stream
+        self._attempts = self._diagnoses = 0
+        self._in_vain: list[tuple[int, Checkpoint]] = []  # until when checkpoints are tried that cannot be read
+        self.source: Checkpoint | None = None
+        """The checkpoint of the attempt that is under way, or of the leg that it led to; None: step 0."""
+
+    @property
+    def step(self) -> int:
+        """The first step of the leg that comes from `source`."""
+        return 0 if self.source is None else self.source.step
+
+    @property
+    def goes_bad(self) -> bool:
+        """Whether what is trained from `source` goes bad."""
+        return self.source is not None and self._store.fate(self.source) == "goes bad"
+
+    def diagnosis(self) -> int:
+        """How long the next diagnosis takes."""
+        self._diagnoses += 1
+        return draw(self._plan.diagnosis, self._stream, _DIAGNOSIS, self._diagnoses - 1)
+
+    def phases(
+        self, now: int, degree: int, nodes: int, loader_resume: Callable[[int, int], int]
+    ) -> list[tuple[Phase, int]]:
+        """The phases from the moment when there are nodes enough until the first step.
+
+        Args:
+            now: when they begin.
+            degree: the data-parallel degree of the next leg.
+            nodes: that the job holds.
+            loader_resume: how long the loader takes to come back to a step with so many replicas.
+        """
+        plan, attempt = self._plan, self._attempts
+        self._attempts += 1
+
+        def spent(law: Law, phase: int) -> int:
+            return draw(law, self._stream, phase, attempt)
+
+        scheduling = spent(plan.scheduling, _SCHEDULING)
+        start_up = spent(plan.start_up, _START_UP) + plan.start_up_more_ns(nodes)
+        load = self._load(now + scheduling + start_up, degree, attempt)
+        return [
+            ("scheduling", scheduling),
+            ("start_up", start_up),
+            ("load", load),
+            ("loader_resume", loader_resume(self.step, degree)),
+            ("warm_up", spent(plan.warm_up, _WARM_UP)),
+        ]
+
+    def _load(self, begin_ns: int, degree: int, attempt: int) -> int:
+        """Choose the checkpoint that the next leg comes from: how long it takes to read it, and others in vain.
+
+        A run without a checkpoint starts at step 0, which takes as long to load.
+        """
+        plan, spent, tries = self._plan, 0, 0
+
+        def read(tier: int) -> int:
+            nonlocal tries
+            tries += 1
+            number = _LOAD if tries == 1 else _LOAD_AGAIN + tries
+            return draw(plan.tiers[tier].load(degree), self._stream, number, attempt)
+
+        for checkpoint in self._store.candidates():
+            if self._store.fate(checkpoint) != "unreadable":
+                self.source = checkpoint
+                return spent + read(checkpoint.tier)
+            spent += sum(read(checkpoint.tier) for _ in range(plan.load_attempts))
+            self._in_vain.append((begin_ns + spent, checkpoint))
+        self.source = None
+        return spent + read(0)
+
+    def stop(self, now: int) -> list[str]:
+        """An attempt is over or cut short: drop what was read in vain by now, and say of which tiers it was."""
+        if not self._in_vain:
+            return []
+        known = [checkpoint for over, checkpoint in self._in_vain if over <= now]
+        self._in_vain = []
+        for checkpoint in known:
+            self._store.drop(checkpoint)
+        return [self._plan.tiers[checkpoint.tier].name for checkpoint in known]
+
+    def went_bad(self) -> str:
+        """The leg showed that its source is bad: the tier of that; it is dropped after the last of its tries."""
+        assert self.source is not None
+        self._store.went_bad(self.source, self._plan.load_attempts)
+        return self._plan.tiers[self.source.tier].name
