@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 COUNTS = ("extra_views", "missing_views")
 """The two kinds of damage, as columns."""
 
+COLORS = {"extra_views": "#e66100", "missing_views": "#1f4e9c"}
+"""Of the kinds: told apart by people who see colours differently, and in grey."""
+
 
 class Stored(NamedTuple):
     """The tables that this analysis reads; both have a column `replication`."""
@@ -141,8 +144,6 @@ def figure(stored: Stored, title: str) -> Figure:
 
 
 _KINDS = {"extra_views": "extra views", "missing_views": "missing views"}
-# Told apart by people who see colours differently, and in grey.
-_COLORS = {"extra_views": "#e66100", "missing_views": "#1f4e9c"}
 _MOST_CAUSES = 12
 _MOST_POINTS = 3000
 _LEAST_ROWS = 6
@@ -158,10 +159,10 @@ def _draw_accumulated(axes: Axes, frame: pd.DataFrame, kinds: dict[str, str], re
     factor, unit = _unit(max(frame[f"{name}_p95"].max() for name in kinds))
     days = frame["time_h"] / 24
     for name, label in kinds.items():
-        axes.plot(days, frame[f"{name}_mean"] / factor, color=_COLORS[name], label=label)
+        axes.plot(days, frame[f"{name}_mean"] / factor, color=COLORS[name], label=label)
         if replications > 1:
             band = frame[f"{name}_p05"] / factor, frame[f"{name}_p95"] / factor
-            axes.fill_between(days, *band, color=_COLORS[name], alpha=0.2, linewidth=0)
+            axes.fill_between(days, *band, color=COLORS[name], alpha=0.2, linewidth=0)
     axes.set_ylim(bottom=0)
     spread = "mean, band from P5 to P95" if replications > 1 else "one replication"
     axes.set(title=f"Accumulated ({spread})", xlabel="days since the start", ylabel=unit)
@@ -174,7 +175,7 @@ def _draw_each(axes: Axes, restarts: pd.DataFrame, kinds: dict[str, str]) -> Non
     of = "" if len(shown) == len(restarts) else f" ({_replications(shown['replication'].nunique())})"
     factor, unit = _unit(max((shown[name].abs().max() for name in kinds), default=0))
     for name in kinds:
-        axes.plot(shown["interrupted_h"] / 24, shown[name] / factor, ".", color=_COLORS[name], markersize=4, alpha=0.5)
+        axes.plot(shown["interrupted_h"] / 24, shown[name] / factor, ".", color=COLORS[name], markersize=4, alpha=0.5)
     axes.set(title=f"Added by each restart{of}", xlabel="day of the interruption", ylabel=unit)
 
 
@@ -184,7 +185,7 @@ def _draw_causes(axes: Axes, causes: pd.DataFrame, kinds: dict[str, str]) -> Non
     rows = -np.arange(len(shown))
     height = 0.8 / len(kinds)
     for index, name in enumerate(kinds):
-        axes.barh(rows + 0.4 - height * (index + 0.5), shown[name] / factor, height, color=_COLORS[name])
+        axes.barh(rows + 0.4 - height * (index + 0.5), shown[name] / factor, height, color=COLORS[name])
     labels = [f"{cause} ({restarts:.3g})" for cause, restarts in zip(shown["cause"], shown["restarts"], strict=True)]
     axes.set_yticks(rows, labels)
     axes.set_ylim(0.5 - max(len(shown), _LEAST_ROWS), 0.5)

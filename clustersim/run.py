@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from html import escape
 from operator import index
 from typing import TYPE_CHECKING, Literal
 
@@ -182,6 +183,14 @@ class Run:
     def summary(self) -> dict[str, Figure]:
         """Every figure of the run, with units in the names; None where the scenario does not say enough."""
         return {**self._damage_figures(), **self._clock_figures(), **self._feed_figures(), **self._cost_figures()}
+
+    def _repr_html_(self) -> str:
+        """Every figure that the run has, in notebooks."""
+        import pandas as pd
+
+        figures = {name: f"{figure:,}" for name, figure in self.summary().items() if figure is not None}
+        head = f"{escape(self.scenario.name)}: replication {self.replication}, seed {self.seed}, {self.history.outcome}"
+        return f"<p>{head}</p>{pd.Series(figures, name='value').to_frame().to_html()}"
 
     def _damage_figures(self) -> dict[str, Figure]:
         ledger, ideal, sizes = self.account, self.account_ideal, self.scenario.sizes

@@ -8,9 +8,11 @@ for (const moment of ["beforeprint", "afterprint"]) {
   addEventListener(moment, () => document.querySelectorAll(".js-plotly-plot").forEach((plot) => Plotly.Plots.resize(plot)));
 }
 
+const figure = (text) => (text === "inf" ? Infinity : Number(text));
+
 const compare = (a, b) => {
-  const [x, y] = [Number(a), Number(b)];
-  if (a !== "" && b !== "" && !Number.isNaN(x) && !Number.isNaN(y)) return x - y;
+  const [x, y] = [figure(a), figure(b)];
+  if (a !== "" && b !== "" && !Number.isNaN(x) && !Number.isNaN(y)) return x === y ? 0 : x - y;
   return a.localeCompare(b);
 };
 

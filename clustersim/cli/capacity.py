@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from clustersim.study.capacity import Capacity
 
 _PICTURE = "capacity.png"
-# What a plan sets: column of the table, its head on the page, and how a sentence names one of it.
-_PLAN = {"nodes": ("nodes", "node"), "spares": ("spares", "spare"), "repair_slots": ("slots", "repair slot")}
+PLAN = {"nodes": ("nodes", "node"), "spares": ("spares", "spare"), "repair_slots": ("slots", "repair slot")}
+"""What a plan sets: column of the table, its head on the page, and how a sentence names one of it."""
 
 
 def capacity(
@@ -99,10 +99,10 @@ def _probability(text: str) -> float:
 
 def _page(found: Capacity, name: str, by: str, horizon_s: float) -> list[RenderableType]:
     rows, seed = found.table.to_dict("records"), found.study.manifest["seed"]
-    names = [column for column in _PLAN if column in found.table]
+    names = [column for column in PLAN if column in found.table]
     money = "cost" if found.priced else "GPU hours paid"
     heads = [f"by {by}", "(95 %)", "half by", "95 % by", "short", "closed form", "GPU hours", money, ""]
-    shown = table(*(_PLAN[column][0] for column in names), *heads, left=0)
+    shown = table(*(PLAN[column][0] for column in names), *heads, left=0)
     shown.columns[-1].justify = "left"
     for row in rows:
         half = (row["cost_ci95_high"] - row["cost_ci95_low"]) / 2
@@ -126,16 +126,16 @@ def _page(found: Capacity, name: str, by: str, horizon_s: float) -> list[Rendera
         "Cost: mean ± half of its 95 % interval, "
         + ("in the currency of the prices." if found.priced else "hours of all GPUs, as the scenario has no [cost]."),
     ]
-    return [head, "", _answer(found, by, names), "", shown, "", *notes]
+    return [head, "", answer(found, by), "", shown, "", *notes]
 
 
-def _answer(found: Capacity, by: str, names: list[str]) -> str:
+def answer(found: Capacity, by: str) -> str:
     """The recommended plan in a sentence, or how near the nearest one comes."""
     asked, chosen = share(found.confidence), found.recommended
     sure = chosen is not None
     if chosen is None:
         chosen = found.table.sort_values(["on_time", "cost"], ascending=[False, True], kind="stable").iloc[0]
-    plan = ", ".join(plural(chosen[name], _PLAN[name][1]) for name in names)
+    plan = ", ".join(plural(chosen[name], word) for name, (_, word) in PLAN.items() if name in found.table)
     low = share(chosen["on_time_ci95_low"])
     runs = f"{share(chosen['on_time'])} of its runs did, and at least {low} would by the 95 % interval"
     if sure:

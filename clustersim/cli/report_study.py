@@ -1,7 +1,8 @@
-"""The report of what `clustersim sweep`, `intervals` and `loaders` store with --out."""
+"""The report of what `clustersim sweep`, `intervals`, `loaders` and `capacity` store with --out."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,13 +11,14 @@ import pandas as pd
 
 from analysis import plots
 from analysis.report import Plot, Report, Table, download
+from clustersim.cli import capacity as capacity_page
 from clustersim.cli import intervals as intervals_page
 from clustersim.cli import loaders as loaders_page
 from clustersim.cli import sweep_page
-from clustersim.cli.report_parts import assumed, mean, number, text
+from clustersim.cli.report_parts import assumed, hours, mean, number, text
 from clustersim.cli.words import count, duration, plural, share
 from clustersim.scenario import load_scenario
-from clustersim.study import intervals, league
+from clustersim.study import capacity, intervals, league
 from clustersim.study.plot import StudyPlots, spreads
 from clustersim.study.study import Study, load_study
 
@@ -145,8 +147,47 @@ def _loaders(study: Study, directory: Path) -> _Told:
     return _Told(f"{plural(len(ran), 'loader preset')}", answer, [drawn], tables)
 
 
+def _capacity(study: Study, directory: Path) -> _Told:
+    found = capacity.load_capacity(directory)
+    by = hours(found.by_h)
+    names = [name for name in capacity_page.PLAN if name in found.table]
+    money = "cost" if found.priced else "GPU hours paid"
+    rows = [
+        [
+            *(number(row[name], count) for name in names),
+            number(row["on_time"], share),
+            *(number(row[f"on_time_ci95_{end}"], share) for end in ("low", "high")),
+            *(number(row[name], lambda value: hours(value) if value < math.inf else "later") for name in _DATES),
+            number(row["waiting_share"], share),
+            number(row["short_closed_form"], share),
+            number(row["gpu_hours"], count),
+            mean(row, "cost", count),
+            text("recommended" if row["recommended"] else ""),
+        ]
+        for row in _records(found.table)
+    ]
+    shown = (capacity_page.PLAN[name][0] for name in names)
+    heads = (*shown, f"by {by}", "95 % from", "to", *_DATES.values(), "short", "closed form", "GPU hours", money, "")
+    answer = capacity_page.answer(found, by)
+    drawn = Plot(
+        StudyPlots(study).capacity(by, found.confidence),
+        f"Share of the runs that finished by {by} (%), against the {money} of a run; means with 95 % intervals, the "
+        "confidence that was asked for as a line.",
+        answer,
+    )
+    note = f"{_MEANS.format('plan')} Later: than a run was simulated. Short: share of the time spent waiting for nodes."
+    return _Told(plural(len(rows), "plan"), answer, [drawn], [Table("Plans", heads, rows, note)])
+
+
+_DATES = {"p50_h": "half by", "p95_h": "95 % by"}
+
+
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
 
 
-_KINDS: dict[str, Callable[[Study, Path], _Told]] = {intervals.TABLE: _intervals, league.TABLE: _loaders}
+_KINDS: dict[str, Callable[[Study, Path], _Told]] = {
+    capacity.TABLE: _capacity,
+    intervals.TABLE: _intervals,
+    league.TABLE: _loaders,
+}

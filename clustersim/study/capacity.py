@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from itertools import product
@@ -22,12 +23,16 @@ from clustersim.scenario.laws import Exponential, ExponentialLife
 from clustersim.scenario.quantities import LIMIT, write_duration
 from clustersim.scenario.traced import Traced
 from clustersim.scenario.units import parse_duration
-from clustersim.study.study import Study
+from clustersim.study.store import write_whole
+from clustersim.study.study import Study, load_study
 from clustersim.study.sweep import Source, sweep
 from clustersim.theory import machine_repair
 
 TABLE = "capacity.parquet"
 """The table of plans beside those of a stored study."""
+
+ASKED = "capacity.json"
+"""And what was asked for: by_h, confidence, and whether the scenario is priced."""
 
 GPU_HOURS = {"cost.gpu_hour": 1}
 """The prices of a scenario that states none: every GPU of the cluster counts its hours."""
@@ -80,7 +85,8 @@ def capacity(
         confidence: the probability to finish by then that is asked for, between 0 and 1.
         replications: of each plan.
         seed, workers: as in `sweep`.
-        out: a directory to store the study in as it goes, and in the end the table as capacity.parquet.
+        out: a directory to store the study in as it goes, and in the end the table as capacity.parquet and what was
+            asked for as capacity.json.
         progress: called now and then with the number of finished runs, out of plans * replications.
 
     Raises:
@@ -102,9 +108,22 @@ def capacity(
     by_h = by_ns / HOUR_NS
     short = [short_of_nodes(load_scenario(base, point)) for point in points]
     table = plans(study.table, by_h, confidence).assign(short_closed_form=pd.Series(short, dtype="float64"))
+    found = Capacity(table, by_h, confidence, stated.cost is not None, study)
     if out is not None:
         table.to_parquet(Path(out) / TABLE)
-    return Capacity(table, by_h, confidence, stated.cost is not None, study)
+        asked = json.dumps({"by_h": by_h, "confidence": confidence, "priced": found.priced}, indent=2) + "\n"
+        write_whole(Path(out) / ASKED, lambda temporary: temporary.write_text(asked))
+    return found
+
+
+def load_capacity(directory: str | PathLike[str]) -> Capacity:
+    """The plans that `capacity` stored in a directory.
+
+    Raises:
+        OSError: there are none.
+    """
+    asked = json.loads((Path(directory) / ASKED).read_text())
+    return Capacity(pd.read_parquet(Path(directory) / TABLE), **asked, study=load_study(directory))
 
 
 def _date(by: str, base: Scenario) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from os import PathLike
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from clustersim.forecast import forecast
 from clustersim.scenario import Scenario, load_scenario
 from clustersim.study.spread import half_width
+from clustersim.study.store import write_whole
 from clustersim.study.study import Study
 from clustersim.study.sweep import Source, sweep
 
@@ -23,6 +25,9 @@ LOADERS = ("restore", "epoch", "reshuffle", "no-rewind")
 
 TABLE = "intervals.parquet"
 """The table of intervals beside those of a stored study."""
+
+BEST = "intervals.json"
+"""And its best interval, beside those by formula."""
 
 _AROUND = 9
 # Of the fit.
@@ -53,6 +58,11 @@ class Intervals(NamedTuple):
     study: Study
     """The sweep that it rests on: for each interval, a point a loader."""
 
+    @property
+    def marks(self) -> dict[str, float | None]:
+        """The best interval with its ends, and those by formula: best_s, ci95_low_s, ci95_high_s, young_s, daly_s."""
+        return {**self.best._asdict(), "young_s": self.young_s, "daly_s": self.daly_s}
+
 
 def intervals(
     scenario: Source,
@@ -80,7 +90,8 @@ def intervals(
         loaders: presets whose damage is counted; the first one's runs give the ETTR.
         replications: of each interval and loader, at least 2.
         seed, workers: as in `sweep`.
-        out: a directory to store the study in as it goes, and in the end the table as intervals.parquet.
+        out: a directory to store the study in as it goes, and in the end the table as intervals.parquet and the best
+            interval as intervals.json.
         progress: called now and then with the number of finished runs, out of intervals * loaders * replications.
 
     Raises:
@@ -99,6 +110,7 @@ def intervals(
     found = of_study(study)
     if out is not None:
         found.table.to_parquet(Path(out) / TABLE)
+        write_whole(Path(out) / BEST, lambda temporary: temporary.write_text(json.dumps(found.marks, indent=2) + "\n"))
     return found
 
 

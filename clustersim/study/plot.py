@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from clustersim.history import HOUR_NS
+from clustersim.scenario.units import parse_duration
+
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
@@ -57,6 +60,22 @@ class StudyPlots:
         found = of_study(self._study)
         formulas = {"Young": found.young_s, "Daly": found.daly_s}
         return plots.intervals(found.table, found.best, {name: s for name, s in formulas.items() if s is not None})
+
+    def capacity(self, by: str, confidence: float = 0.9) -> Figure:
+        """The chance of each point to finish by a date against its cost, with the cheapest that is sure to.
+
+        Args:
+            by: the date, as a duration since the start such as "60 d".
+            confidence: the probability to finish by then that is asked for.
+
+        Raises:
+            ValueError: the date is no duration, or the study's runs have no cost.
+        """
+        from analysis import plots
+        from analysis.capacity import plans
+
+        by_h = parse_duration(by) / HOUR_NS
+        return plots.capacity(plans(self._study.table, by_h, confidence), labels(self._study), by_h, confidence)
 
 
 def labels(study: Study) -> list[str]:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from clustersim.study.plot import StudyPlots
+from clustersim.study.plot import StudyPlots, spreads
 from clustersim.study.points import key_columns
 from clustersim.study.spread import paired, spread
 
+_SHOWN = ("ettr", "wall_h", "extra_views", "missing_views", "rolled_back_steps")
+_MOST_ROWS = 60
 _NO_FIGURES = ("point", "replication", "seed")
 MANIFEST = "study.json"
 """The file of a stored study that says what was simulated."""
@@ -39,9 +42,23 @@ class Study:
         self.points = points
         """One row a point: `points_table` says its columns."""
 
+    def _repr_html_(self) -> str:
+        """One row a point, in notebooks: its keys, and the means of some figures with half of their 95 % intervals."""
+        shown = spreads(self, *_SHOWN)
+        told = self.points[["point", *key_columns(self._values), "replications"]].copy()
+        for figure in _SHOWN:
+            halves = (shown[f"{figure}_ci95_high"] - shown[f"{figure}_ci95_low"]) / 2
+            told[figure] = [
+                f"{mean:,.6g}" + (f" ± {half:,.2g}" if half > 0 else "")
+                for mean, half in zip(shown[figure], halves, strict=True)
+            ]
+        name = escape(self.manifest["scenario"]["name"])
+        head = f"{name}: {len(self.points)} points, {len(self.table)} runs, seed {self.manifest['seed']}"
+        return f"<p>{head}</p>{told.to_html(index=False, max_rows=_MOST_ROWS)}"
+
     @cached_property
     def plot(self) -> StudyPlots:
-        """The interactive figures of the study: damage, time, intervals.
+        """The interactive figures of the study: damage, time, intervals, capacity.
 
         Raises:
             ImportError: plotly is not installed.

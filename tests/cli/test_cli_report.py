@@ -9,10 +9,12 @@ import pytest
 import clustersim.cli.report as report_module
 from clustersim import load_study
 
+STEPS = ("--set", "run.wall_time=", "--set", "run.steps=30000")
 KINDS = {
     "run": ["--replications", 3, "--set", "loader.preset=epoch"],
     "sweep": ["--workers", 1, "--replications", 2, "--vary", "checkpoint.every=5 min,20 min"],
     "intervals": ["--workers", 1, "--replications", 2, "--every", "5 min,20 min,30 min,1 h", "--loaders", "epoch"],
+    "capacity": ["--workers", 1, "--replications", 2, "--by", "9 d", "--spares", "0,4", *STEPS],
     "loaders": ["--workers", 1, "--replications", 2, "--presets", "epoch,restore"],
 }
 
@@ -79,6 +81,10 @@ def test_the_tables_hold_the_studys_own_figures(clustersim, stored):
         shown = [[float(value) for value in row[1:]] for row in tables["Checkpoint intervals"] if row]
         columns = ["interval_s", "ettr", "rolled_back_steps", "damage_epoch"]
         assert shown == table[columns].to_numpy().tolist()
+    elif kind == "capacity":
+        table = pd.read_parquet(out / "capacity.parquet")
+        shown = [[float(row[place]) for place in (0, 1, 4, -2)] for row in tables["Plans"] if row]
+        assert shown == table[["spares", "on_time", "p50_h", "cost"]].to_numpy().tolist()
     else:
         table = pd.read_parquet(out / "league.parquet")
         rows = [row for row in tables["Loaders, the least damage first"] if row]
