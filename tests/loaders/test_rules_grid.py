@@ -5,10 +5,8 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from rules import buffers, epochs, miscounts, positions, shares
+from rules import RULES, buffers
 from rules.points import Point, play
-
-RULES = [*positions.RULES, *epochs.RULES, *buffers.RULES, *shares.RULES, *miscounts.RULES]
 
 
 @pytest.mark.parametrize("rule", [pytest.param(rule, id=rule.name) for rule in RULES])

@@ -67,9 +67,8 @@ def lost(pulled):
     """The sum of pulled(y) - y over the workers that have yielded y of n, as each rank's take whole batches in turn."""
 
     def closed(point: Point) -> tuple[int, int]:
-        n, batch = point.samples // (point.before * point.workers), point.batch // point.before
-        taken = [-(-(point.into - worker) // point.workers) * batch for worker in range(point.workers)]
-        return 0, point.before * sum(pulled(y, n, point.buffer) - y for y in taken if y > 0)
+        taken = [-(-(point.into - worker) // point.workers) * batch_of(point) for worker in range(point.workers)]
+        return 0, point.before * sum(pulled(y, samples_of(point), point.buffer) - y for y in taken if y > 0)
 
     return closed
 
@@ -80,28 +79,52 @@ def lost_once(point: Point) -> tuple[int, int]:
 
 
 def again_and_again(random: Random) -> Point:
-    """Up to three restarts of ranks that have one worker each: y and n count from the last one."""
-    point = replace(same_ranks(random), workers=1)
-    n, batch = point.samples // point.before, point.batch // point.before
-    step, begin, stops = point.epoch * point.steps, 0, []
+    """Two or three restarts, as far as there are batches left to read; y and n count from the last one."""
+    point = same_ranks(random)
+    state, step, stops = [(0, 0)] * point.workers, point.epoch * point.steps, []
+    turn = 0
     for _ in range(random.randint(2, 3)):
-        left = -(-(n - begin) // batch)
+        left = sum(-(-(samples_of(point) - begin) // batch_of(point)) for begin, _ in state)
         if left < 2:
             break
         done = random.randrange(1, left)
+        state, turn = after_batches(point, state, turn, done)
+        state = [(begin + classic(y, samples_of(point) - begin, point.buffer) if y else begin, 0) for begin, y in state]
         step += done
         stops.append(step)
-        begin += classic(done * batch, n - begin, point.buffer)
     return replace(point, ranks=(point.before,) * (len(stops) + 1), checkpoints=tuple(stops))
 
 
+def samples_of(point: Point) -> int:
+    """Of each worker, n."""
+    return point.samples // (point.before * point.workers)
+
+
+def batch_of(point: Point) -> int:
+    """Of each rank, b."""
+    return point.batch // point.before
+
+
+def after_batches(point: Point, workers: list, turn: int, batches: int) -> tuple[list, int]:
+    """Where each worker's stream began and what it has yielded since, and whose turn it is: they deliver in turn."""
+    workers = list(workers)
+    while batches:
+        begin, y = workers[turn]
+        if begin + y < samples_of(point):
+            workers[turn] = begin, min(y + batch_of(point), samples_of(point) - begin)
+            batches -= 1
+        turn = (turn + 1) % point.workers
+    return workers, turn
+
+
 def lost_again(point: Point) -> tuple[int, int]:
-    n, batch = point.samples // point.before, point.batch // point.before
-    begin, step, gone = 0, point.epoch * point.steps, 0
+    workers, turn, step, gone = [(0, 0)] * point.workers, 0, point.epoch * point.steps, 0
     for stop in point.checkpoints:
-        y = (stop - step) * batch
-        pulled = classic(y, n - begin, point.buffer)
-        begin, step, gone = begin + pulled, stop, gone + pulled - y
+        workers, turn = after_batches(point, workers, turn, stop - step)
+        pulled = [classic(y, samples_of(point) - begin, point.buffer) if y else 0 for begin, y in workers]
+        gone += sum(pulled) - sum(y for _, y in workers)
+        workers = [(begin + more, 0) for (begin, _), more in zip(workers, pulled, strict=True)]
+        step = stop
     return 0, point.before * gone
 
 

@@ -6,6 +6,7 @@ from random import Random
 
 import numpy as np
 from rules.points import Point, damage, even, extra, histogram, histogram_of, missing, net, up_to, within_one_epoch
+from rules.positions import EXACT, whole_or_parts
 from rules.rule import exactly, in_law
 
 
@@ -197,22 +198,14 @@ def histogram_and_steps(outcome, _: Point) -> tuple[dict[int, int], int]:
     return outcome.histogram, outcome.steps
 
 
-def edge(base: dict, word: str):
-    """The composition, for a whole global sequence or for parts of the ranks."""
-
-    def keys(point: Point) -> dict:
-        parts = {"partition": "strided"} if point.seed % 2 else {}
-        return {**base, **parts, "epoch_edge": word}
-
-    return keys
-
-
-EXACT = {"saves": "samples", "comes_back": "exact"}
 RULE_16 = [
-    exactly("16 it is of the old epoch", on_the_edge, edge(RESTART, "old"), whole_epoch_again, histogram_and_steps),
-    exactly("16 it is of the new epoch", on_the_edge, edge(RESTART, "new"), sound, histogram_and_steps),
-    exactly("16 a position, old", on_the_edge, edge(EXACT, "old"), sound, histogram_and_steps),
-    exactly("16 it ends the new epoch", on_the_edge, edge(EXACT, "finished"), nothing_trained, histogram_and_steps),
+    exactly(name, on_the_edge, whole_or_parts(**base, epoch_edge=edge), closed, histogram_and_steps)
+    for name, base, edge, closed in [
+        ("16 it is of the old epoch", RESTART, "old", whole_epoch_again),
+        ("16 it is of the new epoch", RESTART, "new", sound),
+        ("16 a position, old", EXACT, "old", sound),
+        ("16 it ends the new epoch", EXACT, "finished", nothing_trained),
+    ]
 ]
 
 RULES = [*RULE_4, *RULE_5, *RULE_6, *RULE_12, *RULE_16]

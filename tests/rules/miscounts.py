@@ -5,7 +5,7 @@ from random import Random
 
 import numpy as np
 from rules.points import Outcome, Point, damage, even
-from rules.positions import EXACT, SKIPS, STRIDED
+from rules.positions import EXACT, SKIPS, STRIDED, whole_or_parts
 from rules.rule import exactly
 
 # Rule 13: a count that is wrong
@@ -95,8 +95,8 @@ RULE_17 = [
             lambda _: {**SKIPS, "last_batch": "short", "comes_back": "reapply", "saves": "samples"}, applied_again,
             damage),
     exactly("17 ranks without a state", growing, lambda _: {**STRIDED, "missing_state": "fresh"}, fresh_ranks, damage),
-    exactly("17 other ranks refused", changes_or_not, lambda _: {**EXACT, "on_layout_change": "refuse"}, refuses_others,
-            refusal),
+    exactly("17 other ranks refused", changes_or_not, whole_or_parts(**EXACT, on_layout_change="refuse"),
+            refuses_others, refusal),
     exactly("17 new ranks refused", growing, lambda _: {**STRIDED, "missing_state": "refuse"}, refuses_new, refusal),
 ]  # fmt: skip
 

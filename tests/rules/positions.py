@@ -11,6 +11,15 @@ EXACT = {"saves": "samples", "comes_back": "exact"}
 STRIDED = {**EXACT, "partition": "strided", "on_layout_change": "keep", "missing_state": "rank-0"}
 
 
+def whole_or_parts(**base):
+    """The composition for one sequence of all ranks, or for parts of the ranks."""
+
+    def keys(point: Point) -> dict:
+        return {**base, **({"partition": "strided"} if point.seed % 2 else {})}
+
+    return keys
+
+
 # Rule 1: a global position
 
 
@@ -47,6 +56,8 @@ def tail_padded(point: Point) -> tuple[int, int]:
 SKIPS = {"saves": "batches", "comes_back": "exact"}
 RULE_1 = [
     exactly("1 a position in samples", uneven, lambda _: EXACT, whole_passes, histogram),
+    exactly("1 what is unread in a new order", uneven, lambda _: {**EXACT, "comes_back": "remainder"}, whole_passes,
+            histogram),
     exactly("1 batches skipped", short_dropped_padded, lambda _: {**SKIPS, "last_batch": "short"}, all_once, damage),
     exactly("1 a tail dropped", short_dropped_padded, lambda _: {**SKIPS, "last_batch": "drop"}, tail_dropped, damage),
     exactly("1 a tail padded", short_dropped_padded, lambda _: {**SKIPS, "last_batch": "pad"}, tail_padded, damage),
