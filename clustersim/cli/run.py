@@ -31,7 +31,7 @@ def run(
         typer.Option(
             parser=path_to("a directory's name"),
             metavar="DIR",
-            help="Store all tables as Parquet, and run.json, in a new directory.",
+            help="Store all tables as Parquet, run.json, and trace.json for ui.perfetto.dev in a new directory.",
         ),
     ] = None,
     json: JsonOption = False,

@@ -13,9 +13,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from clustersim.run import Figure, Run
+from clustersim.study.perfetto import write_trace
 
 TABLES = ("ledger", "legs", "events", "checkpoints", "time", "damage")
 """The tables of a run that are stored beside its summary; each a folder with a file a replication."""
+
+TRACE = "trace.json"
+"""The course of replication 0, for ui.perfetto.dev."""
 
 _TEXTS = ("bucket", "cause", "ended_by", "exact", "fate", "kind", "outcome", "reason", "tier", "where")
 _FLAGS = ("in_lineage",)
@@ -31,7 +35,8 @@ class Store:
     """A directory that takes in replications as they finish.
 
     `pandas.read_parquet(directory / "legs")` reads the legs of all of them; every table has a column `replication`.
-    Each file appears whole or not at all, and those of one replication together: `summary` comes last.
+    Each file appears whole or not at all, and those of one replication together: `summary` comes last. Replication 0
+    leaves its course as trace.json too, for ui.perfetto.dev.
     """
 
     def __init__(self, directory: Path, provenance: Mapping[str, Any]) -> None:
@@ -71,6 +76,9 @@ class Store:
         types = {name: _type_of_figure(figure) for name, figure in figures.items()}
         written: list[Path] = []
         try:
+            if run.replication == 0:
+                written.append(self._directory / TRACE)
+                write_whole(written[-1], partial(write_trace, run))
             for name, frame in frames.items():
                 # The run's own frame stays as it is.
                 frame = frame.copy(deep=False)
@@ -85,8 +93,9 @@ class Store:
                 path.unlink(missing_ok=True)
                 # The folders stay where earlier replications lie in them, and go where there are none: what is empty
                 # can be stored in again.
-                with contextlib.suppress(OSError):
-                    path.parent.rmdir()
+                if path.parent != self._directory:
+                    with contextlib.suppress(OSError):
+                        path.parent.rmdir()
             raise
 
     def finish(self, text: str) -> None:
