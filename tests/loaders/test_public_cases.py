@@ -22,6 +22,9 @@ FIGURES = {
     "views": "lineage_views",
     "steps": "steps",
     "rolled_back": "rolled_back_steps",
+    "ettr": "ettr",
+    "restarts": "restarts",
+    "data_parallel_min": "data_parallel_min",
 }
 CLAIM = re.compile(r"# (?:Sound|Fault)((?: --set .+?)?): (.+)")
 RUNS = 30
@@ -41,6 +44,11 @@ def figure_of(run, word):
         return str(run.account.table.samples[run.account.table.seen == 0].sum())
     if word.removesuffix("_s") in run.time_ns:
         return f"{run.time_ns[word.removesuffix('_s')] / 1e9:.12g}"
+    if word == "up":  # the share of the wall time in which no node is waited for
+        return f"{1 - run.time_ns['waiting_for_nodes'] / run.history.wall_ns:.12g}"
+    if word.endswith("_gpu_h"):
+        node_hours = run.time.set_index("bucket").loc[word.removesuffix("_gpu_h"), "node_hours"]
+        return f"{node_hours * run.scenario.cluster.gpus_per_node:.1f}"
     return run.history.outcome if word == "outcome" else str(run.summary()[FIGURES[word]])
 
 
