@@ -10,6 +10,7 @@ import typer
 import clustersim
 from clustersim.cli.capacity import capacity
 from clustersim.cli.check import check
+from clustersim.cli.feed import feed
 from clustersim.cli.fit import fit
 from clustersim.cli.intervals import intervals
 from clustersim.cli.loaders import loaders
@@ -37,7 +38,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (run, sweep, loaders, intervals, capacity, fit, validate, report, workshop, sample, check, presets, schema):
+for command in (
+    run,
+    sweep,
+    loaders,
+    intervals,
+    capacity,
+    fit,
+    feed,
+    validate,
+    report,
+    workshop,
+    sample,
+    check,
+    presets,
+    schema,
+):
     app.command()(command)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from clustersim.cli.options import JsonOption, SeedOption
 from clustersim.cli.output import complain, emit_json, emit_page, table
+from clustersim.cli.picture import NO_PICTURE, check_picture, drawable, write_picture
 from clustersim.cli.usage import path_to, whole_number
 from clustersim.cli.words import plural, share
 
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
     from clustersim.study.workshop import Played
 
-_NO_PICTURE = "no picture: it takes matplotlib (pip install 'clustersim[figures]')"
 _PICTURE = Path("workshop.png")
-_FORMATS = (".png", ".svg", ".pdf")
 # No document is seen more often than this by the three loaders, wherever the failure strikes.
 _MOST_VIEWS = 4
 _FIGURES = (
@@ -48,9 +46,8 @@ def workshop(
     json: JsonOption = False,
 ) -> None:
     """Play a run of 240 documents and one failure under three loaders."""
-    drawable = find_spec("matplotlib") is not None
     if out is not None:
-        _check_picture(out, drawable)
+        check_picture(out)
     from clustersim.study.workshop import play
 
     played = play(fail_step, seed)
@@ -74,22 +71,10 @@ def workshop(
     picture = out if json else out or _PICTURE
     if picture is None:
         return
-    if drawable:
+    if drawable():
         _draw(played, fail_step, picture)
     else:
-        complain(_NO_PICTURE)
-
-
-def _check_picture(out: Path, drawable: bool) -> None:
-    expected = None
-    if out.suffix not in _FORMATS:
-        expected = f"a name that ends in {', '.join(_FORMATS)}"
-    elif not out.absolute().parent.is_dir():
-        expected = "a file in a directory that exists"
-    elif not drawable:
-        raise typer.BadParameter(_NO_PICTURE, param_hint="--out")
-    if expected is not None:
-        raise typer.BadParameter(f'expected {expected}, found "{out}"', param_hint="--out")
+        complain(NO_PICTURE)
 
 
 def _page(played: list[Played], fail_step: int) -> list[RenderableType]:
@@ -117,7 +102,6 @@ def _draw(played: list[Played], fail_step: int, picture: Path) -> None:
     import pandas as pd
 
     from analysis.workshop import figure
-    from clustersim.study.store import write_whole
 
     counts = pd.concat(
         [
@@ -127,6 +111,4 @@ def _draw(played: list[Played], fail_step: int, picture: Path) -> None:
         ignore_index=True,
     )
     title = f"The workshop, failure in step {fail_step}: what the final model saw"
-    drawn = figure(counts, title, planned=2)
-    write_whole(picture, lambda temporary: drawn.savefig(temporary, format=picture.suffix[1:]))
-    complain(f"wrote {picture}")
+    write_picture(figure(counts, title, planned=2), picture)

@@ -12,7 +12,8 @@ from clustersim.scenario.scenario import Scenario
 def json_schema() -> dict[str, Any]:
     """The schema (draft 2020-12) of what a file may say: keys, units and choices, not how its parts fit together."""
     schema = Scenario.model_json_schema(mode="validation")
-    # The loader fills these in: the name from the file's, the parts of the data loader from a preset.
+    # Loading fills these in: the name from the file's, the parts of the data loader and of the storage from presets.
     schema["required"] = [key for key in schema["required"] if key not in ("name", "loader")]
-    del schema["$defs"]["Loader"]["required"]
+    for table in ("Loader", "Storage"):
+        del schema["$defs"][table]["required"]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "clustersim scenario"}

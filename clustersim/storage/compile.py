@@ -4,6 +4,7 @@ import math
 
 from clustersim.cluster.compile import law_of
 from clustersim.scenario import Scenario
+from clustersim.scenario.reading import Loader
 from clustersim.scenario.storage import Feed, Pattern, Storage
 from clustersim.storage.store import NS, Reading, Store
 
@@ -76,3 +77,8 @@ def pattern_of(scenario: Scenario) -> Pattern:
     if scenario.loader.buffer or order == "nested-shuffle":  # a nested shuffle holds a shard in memory
         return "shuffle-buffer"
     return "sequential" if order == "sequential" else "shard-shuffle"
+
+
+def replays(loader: Loader) -> bool:
+    """Whether a loader comes back by reading again all that it read of the epoch: it has saved a count of batches."""
+    return loader.saves in ("batches", "steps") and loader.comes_back in ("exact", "reshuffle", "remainder", "reapply")

@@ -21,8 +21,8 @@ MARKS = (0.0025, 0.02)
 0.25 % was still of use at hundreds of TB (Corgi2, arXiv 2309.01640)."""
 
 _UNIFORM: tuple[Pattern, ...] = ("random", "indices", "copy", "copy-behind")
-_SAMPLED = 20
-"""Buffers that are drawn where no formula is known."""
+# Buffers that are drawn where no formula is known, and up to which size with all that they hold.
+_SAMPLED, _HELD_MOST = 20, 2**14
 
 
 class Quality(NamedTuple):
@@ -179,8 +179,12 @@ def _out_of_a_buffer(run: int, buffer: int, rng: np.random.Generator) -> NDArray
     """Where the next samples lie that a classic buffer in its steady state lets out, int64[run], from any origin.
 
     Walking back from the last sample that came in, the ages of what is held grow by Geometric((B - k) / B), k = 1 ..
-    B - 1.
+    B - 1. The age of what a slot holds is Geometric(1 / B), and of a buffer that is much larger than the run no two
+    slots know of each other.
     """
+    if buffer > _HELD_MOST:
+        newest: NDArray[np.int64] = np.arange(run) - rng.geometric(1 / buffer, size=run)
+        return newest
     ages = np.cumsum(rng.geometric((buffer - np.arange(1, buffer)) / buffer))
     held = rng.permutation(np.append(0, -ages))
     slots = rng.integers(buffer, size=run)

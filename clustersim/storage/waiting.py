@@ -16,6 +16,7 @@ import math
 from collections import defaultdict
 from collections.abc import Generator
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -57,6 +58,7 @@ class Waits:
         return float(np.quantile(self.wait_ns, share))
 
 
+@lru_cache(maxsize=256)
 def simulate_waits(access: Access, reading: Reading, store: Store, steps: int) -> Waits:
     """The waits of `steps` steps, after as many as it takes until every worker holds what it may hold.
 
@@ -66,8 +68,9 @@ def simulate_waits(access: Access, reading: Reading, store: Store, steps: int) -
         ValueError: a rank has no shard, so that no step would ever begin.
     """
     warm_up = 2 * reading.workers * reading.prefetch
-    waits = _Micro(access, reading, store, warm_up + steps).run()
-    return Waits(np.array(waits[warm_up:], dtype=np.int64), round(reading.step_s / NS))
+    waits = np.array(_Micro(access, reading, store, warm_up + steps).run()[warm_up:], dtype=np.int64)
+    waits.flags.writeable = False  # it is handed out again to who asks the same
+    return Waits(waits, round(reading.step_s / NS))
 
 
 class _Line:

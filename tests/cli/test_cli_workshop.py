@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from clustersim.cli import workshop
+from clustersim.cli import picture, workshop
 
 
 def test_the_three_loaders_side_by_side(clustersim, tmp_path, monkeypatch):
@@ -51,7 +51,7 @@ def test_a_picture_that_cannot_be_drawn_is_refused(name, clustersim, tmp_path):
 
 def test_without_matplotlib_a_note_says_what_to_install(clustersim, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(workshop, "find_spec", lambda name: None)
+    monkeypatch.setattr(picture, "find_spec", lambda name: None)
     code, out, err = clustersim("workshop")
     assert code == 0
     assert out

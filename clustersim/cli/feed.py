@@ -1,0 +1,148 @@
+"""`clustersim feed`: whether a store feeds the job, by access pattern, and what each pattern costs."""
+
+from __future__ import annotations
+
+from math import inf, isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from clustersim.cli.options import JsonOption, ScenarioArgument, SetOption, load
+from clustersim.cli.output import emit_json, emit_page, table
+from clustersim.cli.picture import check_picture, write_picture
+from clustersim.cli.usage import path_to, whole_number
+from clustersim.cli.words import count, duration, plural, share, size
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import RenderableType
+
+    from clustersim.scenario import Scenario
+
+Row = dict[Any, Any]
+
+
+def feed(
+    scenario: ScenarioArgument,
+    stores: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B", help="Presets of storage, or all.  [default: the scenario's; all if it names none]"
+        ),
+    ] = None,
+    loaders: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Loader presets, in rows of their own.  [default: none]")
+    ] = None,
+    steps: Annotated[
+        int, typer.Option(parser=whole_number(1), metavar="N", help="How many steps are simulated for the wait.")
+    ] = 100,
+    out: Annotated[
+        Path | None,
+        typer.Option(parser=path_to("a picture's name"), metavar="FILE", help="Draw a picture, a PNG, SVG or PDF."),
+    ] = None,
+    overrides: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Say whether the store feeds the job, for each access pattern."""
+    if out is not None:
+        check_picture(out)
+    from clustersim.scenario import presets
+    from clustersim.study.feed import feed as compare
+
+    loaded = load(scenario, overrides)
+    named = list(presets("storage")) if stores == "all" else _listed(stores)
+    found = compare(loaded, named or None, _listed(loaders), steps)
+    if json:
+        emit_json({"scenario": loaded.name, "rows": [_as_json(row) for row in found.to_dict("records")]})
+    else:
+        emit_page(*_page(found, loaded))
+    if out is not None:
+        from analysis.feed import figure
+
+        write_picture(figure(found, loaded.name), out)
+
+
+def _listed(text: str | None) -> list[str]:
+    return [] if text is None else [part.strip() for part in text.split(",")]
+
+
+def _as_json(row: Row) -> Row:
+    """A row in JSON values: null where nothing sets a limit, where a time is for ever, and where there is no figure."""
+    return {key: None if isinstance(value, float) and not isfinite(value) else value for key, value in row.items()}
+
+
+def _page(found: pd.DataFrame, scenario: Scenario) -> list[RenderableType]:
+    sizes, rows = scenario.sizes, found.to_dict("records")
+    assert sizes.bytes_per_sample is not None
+    demand = sizes.batch / (sizes.full_step_ns / 1e9)
+    head = f"{scenario.name}: {plural(demand, 'sample')} of {size(sizes.bytes_per_sample)} a second, "
+    parts: list[RenderableType] = [head + f"{size(demand * sizes.bytes_per_sample)}/s", "", *_answer(rows), ""]
+    for store in dict.fromkeys(found["store"]):
+        own = [row for row in rows if row["store"] == store]
+        heading = "The scenario's own store" if store == "scenario" else store
+        parts += [heading, _table(own), ""]
+    parts.append("keeps up: what comes at most, over what is asked for, and what limits it (workers: their latency and")
+    parts.append("their own work). waits: of simulated steps, by which a step is longer. one shard: P(two samples of a")
+    parts.append("batch are of one shard) over that of a uniform shuffle. extra, missing: views, of one restart in the")
+    parts.append("middle of an epoch, halfway between two checkpoints; as planned: all steps after it are.")
+    refused = {row["refused"]: row for row in rows if row["refused"]}
+    parts += [f"{row['pattern']} with {row['loader']} not run: {why}" for why, row in refused.items()]
+    return parts
+
+
+def _answer(rows: list[Row]) -> list[str]:
+    """Who does not keep up, and by what; a line for each store."""
+    lines = []
+    if all(row["keeps_up_bandwidth"] >= 1 for row in rows):
+        stores = len({row["store"] for row in rows})
+        everywhere = "" if stores == 1 else f" on each of {stores} stores"
+        lines.append(f"In bandwidth every pattern keeps up{everywhere}.")
+    for store in dict.fromkeys(row["store"] for row in rows):
+        slow = {row["pattern"]: row for row in rows if row["store"] == store and row["keeps_up"] < 1}
+        where = "its own store" if store == "scenario" else store
+        if slow:
+            told = ", ".join(
+                f"{pattern} ({row['keeps_up']:.3g} by {row['bottleneck']})" for pattern, row in slow.items()
+            )
+            asked = max(row["reads_per_s"] for row in slow.values())
+            lines.append(f"Not fast enough on {where}: {told}; up to {count(asked)} requests a second are asked for.")
+        else:
+            least = min(row["keeps_up"] for row in rows if row["store"] == store)
+            lines.append(f"Fast enough on {where}: every pattern, {least:.3g} times at least.")
+    return lines
+
+
+def _table(rows: list[Row]) -> RenderableType:
+    shown = table(
+        "pattern", "loader", "keeps up", "by", "requests/s", "bytes/s", "space", "first batch", "resume", "waits",
+        "one shard", "extra", "missing", "as planned", left=2,
+    )  # fmt: skip
+    shown.columns[3].justify = "left"
+    for row in rows:
+        known = not row["refused"]
+        shown.add_row(
+            row["pattern"],
+            row["loader"],
+            f"{row['keeps_up']:.3g}" if row["keeps_up"] < 1000 else count(row["keeps_up"]),
+            row["bottleneck"],
+            count(row["reads_per_s"]),
+            size(row["bytes_per_s"]),
+            size(row["space_bytes"]),
+            _time(row["first_batch_s"]),
+            _time(row["resume_s"]),
+            share(row["wait_share"]),
+            _times(row["same_shard"], row["same_shard_uniform"]),
+            count(row["extra_views"]) if known else "",
+            count(row["missing_views"]) if known else "",
+            ("yes" if row["reproducible"] else "no") if known else "",
+        )
+    return shown
+
+
+def _time(seconds: float) -> str:
+    return "never" if seconds == inf else duration(seconds)
+
+
+def _times(value: float, uniform: float) -> str:
+    return f"{value / uniform:.3g}" if uniform else ""

@@ -1,0 +1,188 @@
+"""Feeding a job: every access pattern on every store, what it costs, and what a restart does to the data."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from clustersim.scenario import Scenario, ScenarioError, load_scenario, preset_parts, presets
+from clustersim.scenario.storage import Pattern
+from clustersim.simulation import simulate
+from clustersim.storage import bounds
+from clustersim.storage.compile import pattern_of, reading_of, replays, store_of
+from clustersim.storage.patterns import access_of, memory_bytes, patterns_of, read_amplification, space_bytes
+from clustersim.storage.quality import MARKS, quality_of
+from clustersim.storage.store import Reading, Store
+from clustersim.storage.waiting import simulate_waits
+from clustersim.study.league import needed_orders
+from clustersim.study.sweep import Source
+
+OWN = "scenario"
+"""What the table calls the scenario's own storage, and its own loader."""
+
+_BUFFER_PRESET = "torchdata-iterable-buffer"
+"""What reads through a buffer where the scenario's loader has none: the position is saved, the buffer is not."""
+
+# The order of each pattern, by which what a restart does to its data is counted.
+_ORDERS: dict[Pattern, str] = {
+    "sequential": "sequential",
+    "shard-shuffle": "shard-shuffle",
+    "shuffle-buffer": "shard-shuffle",
+    "block-shuffle": "shuffle",  # of blocks: where a position comes back, what is in it comes back
+    "random": "shuffle",
+    "indices": "shuffle",
+    "copy": "shuffle-once",
+    "copy-behind": "shuffle",
+}
+
+
+class _Entry(NamedTuple):
+    """A row of the table, without its store."""
+
+    pattern: Pattern
+    loader: str
+    scenario: Scenario | ScenarioError
+    """With this loader, in this pattern's order; or why there is none."""
+
+
+class _Restart(NamedTuple):
+    """What one restart does in the middle of an epoch, halfway between two checkpoints."""
+
+    extra_views: int
+    missing_views: int
+    reproducible: bool
+    """Every step after it reads the planned batch."""
+
+
+def feed(
+    scenario: Source, stores: Sequence[str] | None = None, loaders: Sequence[str] = (), steps: int = 100
+) -> pd.DataFrame:
+    """One row for each store, access pattern and loader.
+
+    Columns: store, pattern, loader ("scenario": its own); keeps_up: how many times what the job asks for comes at most,
+    by its bottleneck, and of each resource keeps_up_bandwidth, _operations, _clients, _workers; reads_per_s and
+    bytes_per_s that the job asks the store for; read_amplification, space_bytes, memory_bytes, preparation_s,
+    lost_preparation_s, first_batch_s, resume_s (in mid-epoch); wait_share, wait_mean_s and wait_p99_s of simulated
+    steps (1 and NaN where a rank has nothing to read); the figures of `storage.quality.Quality`; extra_views,
+    missing_views and reproducible of one restart in mid-epoch (NaN and None where the scenario does not allow it);
+    refused: why not.
+
+    Args:
+        scenario: a scenario, or what `load_scenario` takes.
+        stores: presets of storage; if None the scenario's own, or all of them where it has none.
+        loaders: presets of loaders, for rows after those of the patterns.
+        steps: how many are simulated for the wait.
+
+    Raises:
+        ScenarioError: the scenario is wrong, says too little of its samples, or there is no such preset.
+    """
+    base = load_scenario(scenario)
+    if stores is None:
+        stores = (OWN,) if base.storage is not None else tuple(presets("storage"))
+    worlds = {
+        name: base if name == OWN else load_scenario(base, {"storage": {"preset": name}})
+        for name in dict.fromkeys(stores)
+    }
+    entries = _entries(base, reading_of(next(iter(worlds.values()))), loaders)
+    restarts = [_restart(entry.scenario) for entry in entries]
+    rows = []
+    for name, world in worlds.items():
+        assert world.storage is not None
+        for entry, restart in zip(entries, restarts, strict=True):
+            loader = world.loader if isinstance(entry.scenario, ScenarioError) else entry.scenario.loader
+            reading = replace(reading_of(world), buffer=loader.buffer)
+            figures = _figures(entry.pattern, reading, store_of(world.storage, reading.nodes), replays(loader), steps)
+            rows.append({"store": name, "pattern": entry.pattern, "loader": entry.loader, **figures, **restart})
+    return pd.DataFrame(rows)
+
+
+def _entries(base: Scenario, reading: Reading, loaders: Sequence[str]) -> list[_Entry]:
+    entries = []
+    for pattern in patterns_of(reading):
+        loader, changes = OWN, dict[str, Any]({"data.order": _ORDERS[pattern]})
+        if pattern == "shuffle-buffer" and not base.loader.buffer:
+            loader = _BUFFER_PRESET
+            size = max(1, math.ceil(MARKS[0] * reading.samples / reading.readers))
+            changes |= {"loader": {"preset": loader, "buffer": size, "readers_per_rank": reading.workers}}
+        entries.append(_Entry(pattern, loader, _loaded(base, changes)))
+    for loader in loaders:
+        parts: dict[str, Any] = {"preset": loader}
+        if preset_parts(loader, base.source).get("partition", "global") != "global":
+            parts["readers_per_rank"] = reading.workers
+        orders = needed_orders(loader)
+        order = base.data.order if not orders or base.data.order in orders else orders[0]
+        made = _loaded(base, {"loader": parts, "data.order": order})
+        entries.append(_Entry(pattern_of(base if isinstance(made, ScenarioError) else made), loader, made))
+    return entries
+
+
+def _loaded(base: Scenario, changes: dict[str, Any]) -> Scenario | ScenarioError:
+    try:
+        return load_scenario(base, changes)
+    except ScenarioError as error:
+        return error
+
+
+def _figures(pattern: Pattern, reading: Reading, store: Store, replayed: bool, steps: int) -> dict[str, Any]:
+    access = access_of(pattern, reading, store)
+    least = bounds.bottleneck(access, reading, store)
+    half = reading.samples // reading.batch // 2
+    figures = {
+        "keeps_up": bounds.margin(least, reading),
+        "bottleneck": least.resource,
+        **{
+            f"keeps_up_{bound.resource}": bounds.margin(bound, reading)
+            for bound in bounds.bounds(access, reading, store)
+        },
+        "reads_per_s": reading.demand * access.sample_requests,
+        "bytes_per_s": reading.demand * access.sample_bytes,
+        "read_amplification": read_amplification(access, reading),
+        "space_bytes": space_bytes(access, reading, store),
+        "memory_bytes": memory_bytes(access, reading),
+        "preparation_s": bounds.preparation_s(access, reading, store),
+        "lost_preparation_s": bounds.lost_preparation_s(access, reading, store),
+        "first_batch_s": bounds.first_batch_s(access, reading, store),
+        "resume_s": bounds.replay_s(half if replayed else 0, access, reading, store),
+    }
+    starved = least.samples_per_s == 0
+    waits = None if starved else simulate_waits(access, reading, store, steps)
+    figures |= {
+        "wait_share": 1.0 if waits is None else waits.share,
+        "wait_mean_s": math.nan if waits is None else waits.mean_ns / 1e9,
+        "wait_p99_s": math.nan if waits is None else waits.quantile_ns(0.99) / 1e9,
+    }
+    return figures | quality_of(pattern, reading)._asdict()
+
+
+def _restart(entry: Scenario | ScenarioError) -> dict[str, Any]:
+    """The columns of one restart in mid-epoch."""
+    if not isinstance(entry, ScenarioError):
+        try:
+            return {**_after_a_restart(entry)._asdict(), "refused": ""}
+        except ScenarioError as error:
+            entry = error
+    return {"extra_views": math.nan, "missing_views": math.nan, "reproducible": None, "refused": str(entry)}
+
+
+def _after_a_restart(scenario: Scenario) -> _Restart:
+    """One epoch of the scenario's job with one crash in its middle, halfway between two checkpoints."""
+    sizes = scenario.sizes
+    epoch = max(2, sizes.samples // sizes.batch)
+    every = min(sizes.steps_between_saves(sizes.full_step_ns), max(1, epoch // 4))
+    crash = epoch // 2 // every * every + every // 2
+    changes = {
+        "run": {"steps": epoch, "seed": scenario.run.seed},
+        "failures": [{"cause": "crash", "at_steps": [crash]}],
+        "checkpoint": {"every": f"{every} steps"},
+        "recovery": None,
+        "storage": None,
+        "cost": None,
+    }
+    run = simulate(load_scenario(scenario, changes))
+    figures = run.summary()
+    extra, missing = figures["extra_views"], figures["missing_views"]
+    assert extra is not None
+    assert missing is not None
+    return _Restart(int(extra), int(missing), run.identical_steps == run.steps)

@@ -1,0 +1,57 @@
+"""`clustersim feed`: sentences, a table a store, JSON, and a picture."""
+
+import json
+
+from clustersim.study.feed import feed
+
+ASKED = ("feed", "small", "--stores", "hard-disk, nvme", "--steps", 5)
+
+
+def test_it_says_who_keeps_up_and_by_what(clustersim):
+    code, printed, err = clustersim("feed", "llama3-405b", "--stores", "hard-disk", "--steps", 5)
+    lines = printed.splitlines()
+    assert (code, err) == (0, "")
+    assert lines[0].endswith("329 samples of 32.8 kB a second, 10.8 MB/s")
+    assert lines[2] == "In bandwidth every pattern keeps up."
+    assert lines[3] == (
+        "Not fast enough on hard-disk: random (0.456 by operations), indices (0.456 by operations); up to 329 requests "
+        "a second are asked for."
+    )
+    assert lines[5] == "hard-disk"
+    assert [line.split()[0] for line in lines[7:15]] == [
+        "sequential", "shard-shuffle", "shuffle-buffer", "block-shuffle", "random", "indices", "copy", "copy-behind",
+    ]  # fmt: skip
+
+
+def test_a_table_for_each_store(clustersim):
+    code, printed, _ = clustersim(*ASKED, "--loaders", "epoch")
+    assert code == 0
+    assert [line for line in printed.splitlines() if line in ("hard-disk", "nvme")] == ["hard-disk", "nvme"]
+    assert [line.split()[:2] for line in printed.splitlines()].count(["random", "epoch"]) == 2
+
+
+def test_json_is_the_table(clustersim):
+    code, printed, err = clustersim(*ASKED, "--json")
+    assert (code, err) == (0, "")
+    told = json.loads(printed)
+    expected = feed("small", ["hard-disk", "nvme"], steps=5).replace(float("inf"), None)
+    assert told["rows"] == expected.to_dict("records")
+    assert told["rows"][0]["keeps_up_clients"] is None
+
+
+def test_the_picture(clustersim, tmp_path):
+    code, _, err = clustersim(*ASKED, "--out", tmp_path / "feed.svg")
+    assert (code, err) == (0, f"wrote {tmp_path / 'feed.svg'}\n")
+    assert "<svg" in (tmp_path / "feed.svg").read_text()
+
+
+def test_what_is_wrong_is_one_line(clustersim, tmp_path):
+    for arguments in (
+        ("feed", "workshop"),
+        ("feed", "small", "--stores", "tape"),
+        ("feed", "small", "--steps", 0),
+        ("feed", "small", "--out", tmp_path / "feed.txt"),
+        ("feed", "small", "--set", "feed.workers=1 M", "--stores", "nvme"),
+    ):
+        code, printed, err = clustersim(*arguments)
+        assert (code, printed, err.count("\n")) == (2, "", 1), arguments

@@ -1,0 +1,101 @@
+"""The table of feeding: who keeps up, and what a restart does."""
+
+import math
+
+import pytest
+
+from clustersim.scenario import ScenarioError, load_scenario, presets
+from clustersim.storage.patterns import PATTERNS
+from clustersim.study.feed import feed
+
+SMALL = {
+    "run": {"epochs": 2},
+    "model": {"global_batch": 24, "step_time": "100 ms"},
+    "cluster": {"nodes": 4, "gpus_per_node": 1},
+    "checkpoint": {"every": "10 steps"},
+    "data": {"samples": 9600, "shards": 96, "bytes_per_sample": "20 kB"},
+    "storage": {"preset": "hard-disk", "units": 4},
+    "feed": {"workers": 2},
+}
+
+
+def rows(table):
+    return {(row["store"], row["pattern"], row["loader"]): row for row in table.to_dict("records")}
+
+
+def test_a_row_a_pattern_on_the_scenarios_own_store():
+    table = feed(SMALL, steps=20)
+    assert table["pattern"].tolist() == list(PATTERNS)
+    assert set(table["store"]) == {"scenario"}
+    assert table["loader"].tolist() == ["scenario"] * 2 + ["torchdata-iterable-buffer"] + ["scenario"] * 5
+    bounds = table.filter(regex="^keeps_up_")
+    assert bounds.shape[1] == 4
+    assert (table["keeps_up"] == bounds.min(axis=1)).all()
+
+
+def test_without_a_store_every_shipped_one():
+    plain = {**SMALL}
+    del plain["storage"]
+    assert list(dict.fromkeys(feed(plain, steps=5)["store"])) == list(presets("storage"))
+
+
+def test_random_reads_fail_on_disks_and_nvme_carries_them():
+    own = rows(feed("images", steps=30))
+    nvme = rows(feed(load_scenario("images", {"storage": {"preset": "nvme"}}), steps=30))
+    for pattern in ("random", "indices"):
+        on_disks, on_nvme = own["scenario", pattern, "scenario"], nvme["scenario", pattern, "scenario"]
+        assert on_disks["bottleneck"] == "operations"
+        assert on_disks["keeps_up"] == pytest.approx(24 * 150 / 8192)
+        assert on_disks["keeps_up_bandwidth"] > 1
+        assert on_disks["wait_share"] == pytest.approx(1 - on_disks["keeps_up"], rel=0.03)
+        assert on_nvme["keeps_up"] > 10
+        assert on_nvme["wait_share"] < 0.001
+    assert own["scenario", "shard-shuffle", "scenario"]["keeps_up"] > 5
+    assert own["scenario", "shard-shuffle", "scenario"]["wait_share"] < 0.01
+
+
+def test_one_restart_in_mid_epoch():
+    table = rows(feed(SMALL, loaders=["epoch", "transformers-trainer"], steps=5))
+    restored = table["scenario", "random", "scenario"]
+    assert (restored["extra_views"], restored["missing_views"], restored["reproducible"]) == (0, 0, True)
+    again = table["scenario", "random", "epoch"]
+    # 400 steps an epoch; the crash in step 205 goes back to 200, from where the epoch is read from its start
+    assert (again["extra_views"], again["missing_views"], again["reproducible"]) == (4800, 4800, False)
+    buffered = table["scenario", "shuffle-buffer", "torchdata-iterable-buffer"]
+    assert buffered["missing_views"] == 24  # 0.25 % of the data, in eight buffers of three
+    assert not buffered["reproducible"]
+
+
+def test_a_loader_that_counts_batches_reads_them_again_to_find_its_place():
+    table = rows(feed(SMALL, loaders=["transformers-trainer"], steps=5))
+    saved, counted = table["scenario", "random", "scenario"], table["scenario", "random", "transformers-trainer"]
+    assert counted["resume_s"] - saved["resume_s"] == pytest.approx(200 * 24 / (4 * 150))
+    assert counted["first_batch_s"] == saved["first_batch_s"]
+
+
+def test_what_the_scenario_does_not_allow_says_why():
+    table = rows(feed({**SMALL, "data": {**SMALL["data"], "shards": 2}}, steps=5))
+    refused = table["scenario", "shuffle-buffer", "torchdata-iterable-buffer"]
+    assert "data.shards: expected at least 8 shards" in refused["refused"]
+    assert math.isnan(refused["extra_views"])
+    assert refused["reproducible"] is None
+
+
+def test_ranks_without_a_shard_wait_for_ever():
+    changes = {"loader": {"preset": "torchdata-iterable"}, "data": {**SMALL["data"], "order": "shard-shuffle"}}
+    table = rows(feed({**SMALL, **changes, "feed": {"workers": 1}}, steps=5))
+    assert table["scenario", "shard-shuffle", "scenario"]["keeps_up"] > 0
+    with pytest.raises(ScenarioError, match="at least 4 shards"):
+        feed({**SMALL, "data": {**changes["data"], "shards": 3}, "loader": changes["loader"]}, steps=5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"stores": ["nvmee"]}, 'storage.preset: expected one of .*, found "nvmee"; did you mean "nvme"'),
+        ({"loaders": ["epok"]}, 'loader.preset: expected a preset .*; did you mean "epoch"'),
+    ],
+)
+def test_a_preset_that_is_none_is_refused(arguments, told):
+    with pytest.raises(ScenarioError, match=told):
+        feed(SMALL, steps=5, **arguments)
