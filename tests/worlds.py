@@ -58,6 +58,7 @@ _CORRUPTION = st.sampled_from(
 _SURVIVES = st.sampled_from(
     [{"survives": "process"}, {"survives": "job"}, *({"survives": each, "copies": 2} for each in ("node", "domain"))]
 )
+_GROWING = st.sampled_from([{}, {"grow_back": "at-once"}, {"grow_back": "next-checkpoint"}])
 _LEMONS = st.sampled_from(
     [{}, {"lemons": {"share": 0.3, "times": 5}}, {"lemons": {"share": 0.5, "times": 0.1, "cured_by_repair": True}}]
 )
@@ -210,6 +211,7 @@ def scenarios(draw):
                 "policy": policy,
                 **{key: draw(_DURATION) for key in ("diagnosis", "scheduling", "start_up", "warm_up")},
                 **draw(st.sampled_from([{}, {"start_up_per_node": "3 s"}, {"start_up_per_doubling": "11 s"}])),
+                **(draw(_GROWING) if policy == "shrink" else {}),
                 "load_attempts": draw(st.integers(1, 3)),
                 "load": draw(st.sampled_from(["0 s", "20 s", {"type": "exponential", "mean": "1 min"}])),
             },

@@ -3,6 +3,9 @@
 import math
 from typing import Literal
 
+from pydantic import model_validator
+
+from clustersim.scenario.errors import wrong
 from clustersim.scenario.laws import DurationOrLaw
 from clustersim.scenario.part import Part
 from clustersim.scenario.units import Duration, PositiveCount
@@ -13,6 +16,9 @@ class Recovery(Part):
 
     policy: Literal["spare", "wait", "shrink"] = "spare"
     """Replace lost nodes by spares and then wait; wait for their repair; or go on with the replicas that remain."""
+    grow_back: Literal["next-interruption", "at-once", "next-checkpoint"] = "next-interruption"
+    """With "shrink", when it takes nodes that are back: when it is interrupted anyway; in a planned restart after the
+    step in flight; or after the step at which the next save falls due."""
     diagnosis: DurationOrLaw = 0
     """After detection, until it is known which nodes have to be replaced."""
     scheduling: DurationOrLaw = 0
@@ -29,6 +35,12 @@ class Recovery(Part):
     """How often a checkpoint that turns out to be bad is tried, before the next older one is taken."""
     warm_up: DurationOrLaw = 0
     """After the load, before the first step: compiling, filling caches. Nothing is trained meanwhile."""
+
+    @model_validator(mode="after")
+    def _check(self) -> "Recovery":
+        if self.grow_back != "next-interruption" and self.policy != "shrink":
+            raise wrong(f'"shrink" with grow_back = "{self.grow_back}"', f'"{self.policy}"', key="policy")
+        return self
 
     def start_up_more_ns(self, nodes: int) -> int:
         """What so many nodes add to start_up."""

@@ -49,6 +49,7 @@ def job_plan(scenario: Scenario) -> JobPlan:
         tiers=_tiers(scenario),
         final_checkpoint=checkpoint.final_checkpoint,
         policy=recovery.policy,
+        grow_back=recovery.grow_back,
         diagnosis=law_of(recovery.diagnosis),
         scheduling=law_of(recovery.scheduling),
         start_up=law_of(recovery.start_up),

@@ -16,6 +16,7 @@ from clustersim.cluster.cluster import Cluster, Hit
 from clustersim.history import Happening, History, Leg, Outcome, Phase, Refused
 from clustersim.laws import NEVER
 from clustersim.streams import Hashed
+from clustersim.training.closing import Closing
 from clustersim.training.crew import Crew
 from clustersim.training.leg import LegClock
 from clustersim.training.plan import Feed, JobPlan
@@ -24,6 +25,7 @@ from clustersim.training.restart import Restarts
 from clustersim.training.store import Store
 
 _WAITING: tuple[tuple[Phase, int], ...] = (("waiting_for_nodes", NEVER),)
+_GROWING = "growing back"
 _BAD_CHECKPOINT = "bad checkpoint"
 
 
@@ -70,7 +72,8 @@ class Job:
         self._recovery: Recovering
         self._step = 0  # the next leg's first
         self._leg_began = self._leg_end = 0
-        self._leg_clock: LegClock
+        self._clock: LegClock | Closing  # of the leg
+        self._left: int | None = None  # steps from its start to the end of the run
         self._store = store
         self._restarts = Restarts(plan, store, phases)
         self._went_bad = False
@@ -85,6 +88,11 @@ class Job:
     def _now(self) -> int:
         return self._env.now  # type: ignore[return-value]  # the clock is an integer
 
+    @property
+    def _trained(self) -> int:
+        """Steps that the leg has trained so far."""
+        return self._clock.at(self._now - self._leg_began).steps
+
     # --- what the cluster tells
 
     def _hit(self, hit: Hit) -> None:
@@ -98,7 +106,7 @@ class Job:
 
     def _returned(self) -> None:
         """A node is back from repair."""
-        if self.state is State.WAITING:
+        if self.state is State.WAITING or self._may_grow:
             self._decide_at_this_instant()
 
     def _decide_at_this_instant(self) -> None:
@@ -117,6 +125,11 @@ class Job:
             self._interrupt()
         elif self.state is State.WAITING:
             self._staff()
+        elif isinstance(self._clock, Closing) and self._now == self._leg_began + self._clock.over:
+            self._end_leg(_GROWING, kept_whole=True)
+            self._wait()
+        elif self._may_grow:
+            self._grow()
 
     # --- recovery
 
@@ -175,10 +188,14 @@ class Job:
         if self.state is State.STARTING:
             self._begin_leg()
         else:
-            self.state = State.WAITING
-            self._recovery.run(self._now, _WAITING, self.crew.nodes)
-            if not self.hits:
-                self._staff()
+            self._wait()
+
+    def _wait(self) -> None:
+        """Wait for nodes, if there are not enough."""
+        self.state = State.WAITING
+        self._recovery.run(self._now, _WAITING, self.crew.nodes)
+        if not self.hits:
+            self._staff()
 
     def _staff(self) -> None:
         """Take the nodes for the largest degree that the policy allows, and start; or go on waiting."""
@@ -214,6 +231,38 @@ class Job:
         held, needed = self.crew.nodes, plan.unit_nodes * (-(-degree // plan.unit_replicas))
         self._finish("starved", f"the job holds {held} of the {needed} nodes it needs, and no other will come back")
 
+    # --- planned restarts
+
+    @property
+    def _may_grow(self) -> bool:
+        """Whether the job trains with fewer replicas than it should, and goes for more as soon as there are nodes."""
+        growing = self._plan.grow_back != "next-interruption" and self._degree < self._target
+        return growing and self.state is State.TRAINING and not isinstance(self._clock, Closing)
+
+    def _grow(self) -> None:
+        """If there are nodes for more replicas, end the leg after the step in flight, or at the next checkpoint."""
+        degree, clock, elapsed = self._affordable_degree(), self._clock, self._now - self._leg_began
+        assert isinstance(clock, LegClock)
+        if degree is None or degree <= self._degree:
+            return
+        steps = clock.at(elapsed).steps
+        steps = max(1, steps + (clock.time_of(steps) < elapsed))
+        if self._plan.grow_back == "next-checkpoint":
+            steps = clock.next_due(0, steps)
+        if self._left is None or steps < self._left:
+            self._close(clock, steps)
+
+    def _close(self, clock: LegClock, steps: int) -> None:
+        """End the leg after so many steps, with a save."""
+        leg = self._cluster.leg
+        self._clock = Closing(clock, steps)
+        self._leg_end = NEVER
+        Alarm(self._env, self._leg_began + self._clock.over, Rank.COMPLETE, lambda _: self._closed(leg))
+
+    def _closed(self, leg: int) -> None:
+        if leg == self._cluster.leg:
+            self._decide_at_this_instant()
+
     # --- training
 
     def _begin_leg(self) -> None:
@@ -231,15 +280,16 @@ class Job:
                 self._log("from scratch", "")
         self._leg_began = now
         step_ns = plan.step_ns(self._degree)
-        self._leg_clock = LegClock(step_ns, plan.savings(self._degree))
+        self._clock = LegClock(step_ns, plan.savings(self._degree))
         left = None if plan.steps is None else plan.steps - self._step
         if delivered is not None:
             left = delivered if left is None else min(left, delivered)
+        self._left = left
         self._cluster.training_starts()
         self._arm_script(left)
         self._arm_bad_checkpoint()
         if left is not None:
-            self._leg_end = now + self._leg_clock.time_of(left)
+            self._leg_end = now + self._clock.time_of(left)
             if self._completion is None or self._leg_end < self._completion.at_ns:
                 self._completion = Alarm(self._env, self._leg_end, Rank.COMPLETE, self._complete)
 
@@ -251,12 +301,12 @@ class Job:
         if self.state is State.TRAINING:
             if self._now == self._leg_end:
                 self._finish("done", "", kept_whole=True)
-            else:
+            elif self._leg_end < NEVER:
                 self._completion = Alarm(self._env, self._leg_end, Rank.COMPLETE, self._complete)
 
     def _arm_script(self, left: int | None) -> None:
         """Set the alarm of the next scripted failure of each cause that this leg reaches: in mid-step."""
-        clock, leg = self._leg_clock, self._cluster.leg
+        clock, leg = self._clock, self._cluster.leg
         for cause, entries in self._script:
             while entries and entries[0][1] < self._step:
                 entries.pop(0)  # that step is behind the checkpoint and will not be trained again
@@ -270,24 +320,25 @@ class Job:
                 )
 
     def _scripted(self, leg: int, cause: Cause, entries: list[tuple[int, int]]) -> None:
-        if leg == self._cluster.leg and self.state is State.TRAINING:
+        if leg == self._cluster.leg and self.state is State.TRAINING and self._step + self._trained == entries[0][1]:
             self._cluster.strike_job(cause, entries.pop(0)[0])
 
     def _arm_bad_checkpoint(self) -> None:
         """A leg from a checkpoint that is bad shows it some steps later."""
         source, leg = self._restarts.source, self._cluster.leg
         if source is not None and self._restarts.goes_bad:
-            seen = self._leg_clock.time_of(self._plan.tiers[source.tier].bad_after_steps)
-            Alarm(self._env, self._leg_began + seen, Rank.STRIKE, lambda _: self._goes_bad(leg))
+            steps = self._plan.tiers[source.tier].bad_after_steps
+            seen = self._clock.time_of(steps)
+            Alarm(self._env, self._leg_began + seen, Rank.STRIKE, lambda _: self._goes_bad(leg, steps))
 
-    def _goes_bad(self, leg: int) -> None:
-        if leg == self._cluster.leg and self.state is State.TRAINING:
+    def _goes_bad(self, leg: int, steps: int) -> None:
+        if leg == self._cluster.leg and self.state is State.TRAINING and self._trained == steps:
             self._went_bad = True
             self._decide_at_this_instant()
 
     def _end_leg(self, ended_by: str, kept_whole: bool) -> None:
         """Write the leg down, and what it saved; where it was not kept whole the next one may start at any of that."""
-        clock, start = self._leg_clock, self._step
+        clock, start = self._clock, self._step
         elapsed = self._now - self._leg_began
         progress = clock.at(elapsed)
         stop = start + progress.steps

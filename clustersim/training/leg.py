@@ -102,6 +102,10 @@ class LegClock:
         """How many saves of a tier are durable after `elapsed`."""
         return self.made(tier, elapsed - self._series[tier].write)
 
+    def due(self, tier: int, steps: int) -> int:
+        """How many saves of a tier fall due up to the end of so many steps."""
+        return self._series[tier].before(steps + 1)
+
     def step_of(self, tier: int, number: int) -> int:
         """The step after which save `number` (from 0) of a tier falls due: what it holds."""
         return self._series[tier].first + number * self._series[tier].period
@@ -122,3 +126,7 @@ class LegClock:
     def time_of(self, steps: int) -> int:
         """The time at which the leg completes so many steps (before the stall of a save that falls due then)."""
         return steps * self.step + sum(series.cost(series.before(steps)) for series in self._series)
+
+    def next_due(self, tier: int, steps: int) -> int:
+        """The first step, from `steps` on, after which a save of a tier falls due."""
+        return self.step_of(tier, self._series[tier].before(steps))

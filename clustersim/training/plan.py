@@ -47,6 +47,7 @@ class JobPlan:
     tiers: tuple[Tier, ...]
     final_checkpoint: bool
     policy: Literal["spare", "wait", "shrink"]
+    grow_back: Literal["next-interruption", "at-once", "next-checkpoint"]
     diagnosis: Law
     scheduling: Law
     start_up: Law
