@@ -147,8 +147,8 @@ def fit(table: pd.DataFrame) -> list[Fit]:
     if ended.empty or not (table["hours"] > 0).any():
         raise ValueError(f"expected durations that ended, found {len(ended)} of {len(table)}")
     told = len(np.unique(ended["hours"])) >= LEAST_ENDED
-    exponential = _fit(EXPONENTIAL, table, None)
-    fits = [exponential, *(_fit(law, table, exponential) for law in LAWS[1:] if told)]
+    exponential = fit_law(EXPONENTIAL, table)
+    fits = [exponential, *(fit_law(law, table, exponential) for law in LAWS[1:] if told)]
     return sorted(fits, key=lambda each: each.aic)
 
 
@@ -158,26 +158,32 @@ def likelihood(law: Law, table: pd.DataFrame) -> Callable[[float, float], float]
     whole, cut, late, through = (
         hours[(begun == began) & (ended == over)] for began in (True, False) for over in (True, False)
     )
-    shortest = hours[hours > 0].min()
-    zeros, whole = np.count_nonzero(whole == 0), whole[whole > 0]
+    zeros = np.full(np.count_nonzero(whole == 0), hours[hours > 0].min())
+    told = [
+        (terms, values)
+        for terms, values in (
+            (law.family.logpdf, whole[whole > 0]),
+            (law.family.logcdf, zeros),
+            (law.family.logsf, np.concatenate([cut, late])),
+        )
+        if len(values)
+    ]
 
     def of(mean: float, shape: float) -> float:
         shapes, scale = law.parameters(mean, shape)
+        total = -len(late) * math.log(mean)
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            terms = [
-                law.family.logpdf(whole, *shapes, scale=scale).sum(),
-                zeros * law.family.logcdf(shortest, *shapes, scale=scale) if zeros else 0.0,
-                law.family.logsf(cut, *shapes, scale=scale).sum(),
-                law.family.logsf(late, *shapes, scale=scale).sum() - len(late) * math.log(mean),
-                np.log(np.maximum(law.beyond(through, mean, shape), 0)).sum(),
-            ]
-        total = float(sum(terms))
+            for terms, values in told:
+                total += float(terms(values, *shapes, scale=scale).sum())
+            if len(through):
+                total += float(np.log(np.maximum(law.beyond(through, mean, shape), 0)).sum())
         return total if math.isfinite(total) else _IMPOSSIBLE
 
     return of
 
 
-def _fit(law: Law, table: pd.DataFrame, exponential: Fit | None) -> Fit:
+def fit_law(law: Law, table: pd.DataFrame, exponential: Fit | None = None) -> Fit:
+    """One law, fitted to durations (see `fit`), and tested against the exponential one if that is given."""
     log_likelihood = likelihood(law, table)
     start = math.log(table["hours"].sum() / table["ended"].sum())
 

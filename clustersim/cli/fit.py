@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clustersim.cli.options import JsonOption
-from clustersim.cli.outcome import UNFINISHED
-from clustersim.cli.output import complain, could_not_write, emit_json, emit_page, table
+from clustersim.cli.output import emit_json, emit_page, table
+from clustersim.cli.picture import check_picture, write_picture
 from clustersim.cli.usage import path_to, whole_number
 from clustersim.cli.words import duration
 
@@ -61,6 +61,8 @@ def fit(
     from clustersim.scenario import ScenarioError
     from clustersim.study.fit import fit_trace, fragment
 
+    if plot is not None:
+        check_picture(plot, "--plot")
     columns = {"time": time, "node": node, "end": end, "event": event, "cause": cause}
     mapping = {
         "columns": {key: column for key, column in columns.items() if column is not None},
@@ -87,19 +89,10 @@ def fit(
 
 
 def _draw(fitted: list[Fitted], trace: Path, picture: Path) -> None:
-    try:
-        from analysis.fit_plot import figure
+    from analysis.fit_plot import figure
 
-        panels = [(name, durations, fits) for each in fitted for name, durations, fits in _halves(each) if fits]
-        figure(trace.name, panels).savefig(picture)
-    except ImportError:
-        raise typer.BadParameter("expected matplotlib (clustersim[figures]), found none", param_hint="--plot") from None
-    except ValueError:
-        expected = "a picture's name such as fit.png or fit.svg"
-        raise typer.BadParameter(f'expected {expected}, found "{picture}"', param_hint="--plot") from None
-    except OSError as error:
-        complain(could_not_write(error))
-        raise typer.Exit(UNFINISHED) from None
+    panels = [(name, durations, fits) for each in fitted for name, durations, fits in _halves(each) if fits]
+    write_picture(figure(trace.name, panels), picture)
 
 
 def _halves(fitted: Fitted) -> list[tuple[str, pd.DataFrame, list[Fit]]]:

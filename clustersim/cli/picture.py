@@ -24,17 +24,17 @@ def drawable() -> bool:
     return find_spec("matplotlib") is not None
 
 
-def check_picture(out: Path) -> None:
-    """Refuse what --out cannot be, before anything is computed. Raises typer.BadParameter."""
+def check_picture(out: Path, option: str = "--out") -> None:
+    """Refuse what the option cannot be, before anything is computed. Raises typer.BadParameter."""
     expected = None
     if out.suffix not in _FORMATS:
         expected = f"a name that ends in {', '.join(_FORMATS)}"
     elif not out.absolute().parent.is_dir():
         expected = "a file in a directory that exists"
     elif not drawable():
-        raise typer.BadParameter(NO_PICTURE, param_hint="--out")
+        raise typer.BadParameter(NO_PICTURE, param_hint=option)
     if expected is not None:
-        raise typer.BadParameter(f'expected {expected}, found "{out}"', param_hint="--out")
+        raise typer.BadParameter(f'expected {expected}, found "{out}"', param_hint=option)
 
 
 def write_picture(drawn: Figure, picture: Path) -> None:

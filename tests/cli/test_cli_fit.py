@@ -59,8 +59,8 @@ def test_json_has_every_law_of_every_cause(clustersim, trace):
 
 def test_a_picture_is_drawn(clustersim, trace, tmp_path):
     picture = tmp_path / "fit.png"
-    code, printed, _ = clustersim("fit", trace, *ASKED, "--cause", "what", "--plot", picture)
-    assert (code, printed.count("[[failures]]")) == (0, 2)
+    code, printed, err = clustersim("fit", trace, *ASKED, "--cause", "what", "--plot", picture)
+    assert (code, printed.count("[[failures]]"), err) == (0, 2, f"wrote {picture}\n")
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
@@ -80,7 +80,7 @@ def test_a_picture_is_drawn(clustersim, trace, tmp_path):
         ((*ASKED, "--offset", "999 h"), "expected faults within the length of the trace, found none"),
         (
             (*ASKED, "--plot", "fit.bmpx"),
-            'clustersim: --plot: expected a picture\'s name such as fit.png or fit.svg, found "fit.bmpx"',
+            'clustersim: --plot: expected a name that ends in .png, .svg, .pdf, found "fit.bmpx"',
         ),
     ],
 )
