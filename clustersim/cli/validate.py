@@ -85,7 +85,7 @@ def _page(found: pd.DataFrame) -> list[RenderableType]:
         "",
         shown,
         "",
-        *(f"{row.row} is {row.verdict}: {row.reason}" for row in left_out.itertuples()),
+        *(f"{row.row}, {row.verdict}: {row.reason}" for row in left_out.itertuples()),
         "Ours: the mean ± its standard error, over replications. z: ours less what is expected, in standard errors of",
         "both. Expected: the closed form or the pooled mean behind what was printed.",
     ]

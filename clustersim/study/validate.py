@@ -50,7 +50,7 @@ def validate(
         One row a published figure: row; source; what; published, as printed; expected and expected_error, what ours is
         compared with; ours and error, a mean and its standard error; replications; decides, see `Decides`; statistic
         and bound, on which side of which it has to be; verdict ("pass", "fail", "not run", "not claimed"); reason, of
-        the last two. Numbers are NaN where nothing was run.
+        the last two, and of what fails as its runs did not finish. Numbers are NaN where nothing was run.
 
     Raises:
         ValueError: there is no such row.
@@ -69,10 +69,10 @@ def validate(
         elif row.trace is None:
             tell = None if progress is None else _counted_from(done, progress)
             values = [point.values for point in row.points]
-            own = None if out is None else Path(out) / row.name
-            study = sweep(_file(row), values, replications, seed=seed, workers=workers, out=own, progress=tell)
+            place = None if out is None else Path(out) / row.name
+            study = sweep(_file(row), values, replications, seed=seed, workers=workers, out=place, progress=tell)
             done += len(study.table)
-            rows += _decided(row, [table for _, table in study.table.groupby("point")])
+            rows += _unless_unfinished(_decided(row, [own for _, own in study.table.groupby("point")]), study.table)
         elif traces is None:
             reason = f"needs the trace {row.trace}, which does not come with clustersim"
             rows += [
@@ -139,6 +139,14 @@ def _decided(check: Check, tables: Sequence[pd.DataFrame]) -> list[dict[str, Any
         for point, table in zip(check.points, tables, strict=True)
         for target in point.targets
     ]
+
+
+def _unless_unfinished(rows: list[dict[str, Any]], table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows, which fail if a run that they rest on did not come to its end."""
+    unfinished = int((table["outcome"] != "done").sum())
+    if not unfinished:
+        return rows
+    return [{**row, "verdict": "fail", "reason": f"{unfinished} of {len(table)} runs did not finish"} for row in rows]
 
 
 def decide(target: Target, values: NDArray[np.float64]) -> dict[str, Any]:

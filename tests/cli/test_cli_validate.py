@@ -21,7 +21,7 @@ def test_a_row_has_what_was_published_and_what_decided(clustersim):
     assert lines[3].endswith("not claimed")
     assert lines[4].split()[:4] == ["V11", "ETTR", ">", "0.9"]
     assert lines[4].endswith("≥ 1.83  pass")
-    assert lines[6].startswith("V6 is not claimed: ")
+    assert lines[6].startswith("V6, not claimed: ")
 
 
 def test_json_has_null_where_nothing_was_run(clustersim):

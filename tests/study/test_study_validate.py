@@ -64,6 +64,16 @@ def test_a_simulator_that_is_off_fails(monkeypatch):
     assert validate(quick=True, workers=1)["verdict"].tolist() == ["fail"]
 
 
+def test_runs_that_do_not_finish_fail(monkeypatch):
+    """Ten runs that are given up after the 54 days that they would take without a failure."""
+    (check,) = rows_of(["V11"])
+    values = {"run.wall_time": None, "run.steps": 700_000, "run.limit": "54 d"}
+    endless = check._replace(points=(check.points[0]._replace(values=values),))
+    monkeypatch.setattr(module, "ROWS", (endless,))
+    row = validate(quick=True, workers=1).iloc[0]
+    assert (row["verdict"], row["reason"]) == ("fail", "10 of 10 runs did not finish")
+
+
 def test_rows_that_are_not_run_say_why():
     table = validate(["V6", "V7"], workers=1)
     assert table["verdict"].tolist() == ["not claimed", "not run", "not run", "not run"]
