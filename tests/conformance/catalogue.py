@@ -75,15 +75,7 @@ ACCELERATE = (
         "seedable sampler, batches skipped",
         "accelerate_readers.Skipping",
         preset("accelerate-1.10-skip"),
-        versions="<1.15",
-        rank_0_for_new=True,
-    ),
-    Usage(
-        "accelerate",
-        "seedable sampler, batches skipped",
-        "accelerate_readers.Skipping",
-        literal(last_batch="pad", order_epoch="first"),
-        jobs=jobs.at_edge(jobs.UNEVEN_JOBS, whether=False),
+        jobs=jobs.ALL,
         versions="<1.15",
         rank_0_for_new=True,
     ),
@@ -186,13 +178,12 @@ LITDATA = (
 # 12 canonical nodes fill 997 and 1,000 samples up to 1,008, which is whole batches. The position counts what was filled
 # in, so that at the edge it lies beyond the end.
 STREAMING = (
-    Usage("mosaicml-streaming", "py1e", "streaming_readers.Elastic", preset("mosaicml-streaming"), rank_0_for_new=True),
     Usage(
         "mosaicml-streaming",
         "py1e",
         "streaming_readers.Elastic",
-        literal(**PADDED),
-        jobs=jobs.at_edge(jobs.UNEVEN_JOBS, whether=False),
+        preset("mosaicml-streaming"),
+        jobs=jobs.EVEN_JOBS + jobs.at_edge(jobs.UNEVEN_JOBS, whether=False),
         rank_0_for_new=True,
     ),
     Usage(

@@ -1,7 +1,7 @@
 """The usages of torch and torchdata that are compared."""
 
 from conformance import jobs
-from conformance.ours import counts, literal, preset
+from conformance.ours import literal, preset
 from conformance.usages import Usage
 
 TORCH = (
@@ -48,15 +48,6 @@ TORCH = (
         "new permutation, batches skipped",
         "torch_readers.NewPermutation",
         preset("torch-new-permutation"),
-        jobs=jobs.at_edge(jobs.EVEN_JOBS, whether=False),
-        rank_0_for_new=True,
-    ),
-    Usage(
-        "torch",
-        "new permutation, batches skipped",
-        "torch_readers.NewPermutation",
-        counts(preset("torch-new-permutation")),
-        jobs=jobs.at_edge(jobs.EVEN_JOBS),
         rank_0_for_new=True,
     ),
 )
@@ -69,7 +60,7 @@ TORCHDATA = (
         "torchdata",
         "DataLoader, 2 workers, the sampler's state",
         "torch_readers.SamplerState",
-        preset("torch-dataloader-sampler-state", missing_state="fresh"),
+        preset("torch-dataloader-sampler-state"),
         jobs=jobs.some(jobs.ALL),
     ),
     Usage(

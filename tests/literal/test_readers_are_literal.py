@@ -6,7 +6,6 @@ from random import Random
 import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from literal.legs import leg_of
 from measured.clustersim_model import loader_keys
 
 import literal
@@ -17,6 +16,7 @@ from clustersim.loaders.follow import Follower
 from clustersim.loaders.parts import Parts
 from clustersim.loaders.returning import ReaderLoader
 from clustersim.scenario.reading import Loader
+from literal.legs import leg_of
 
 BATCH = 12
 RANKS = [1, 2, 3, 4, 6]

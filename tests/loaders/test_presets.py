@@ -168,7 +168,7 @@ TAILS = {
     "megatron-cyclic": (984, 41),
     "accelerate-skip": (1008, 42),
     "transformers-trainer": (1008, 42),
-    "mosaicml-streaming": (997, 42),
+    "mosaicml-streaming": (1008, 42),
     "lightning-stateful": (997, 42),
     "torch-distributed-skip": (1000, 42),
     "torch-distributed-restart": (1000, 42),
