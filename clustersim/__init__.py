@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from clustersim.scenario import Scenario, ScenarioError, load_scenario
     from clustersim.simulation import order_for, planned_batch, simulate
     from clustersim.study.designs import latin_hypercube, saltelli, sobol, zipped
+    from clustersim.study.replay import replay
     from clustersim.study.study import Study, load_study
     from clustersim.study.sweep import replicate, sweep
 
@@ -21,6 +22,7 @@ __all__ = [
     "load_study",
     "order_for",
     "planned_batch",
+    "replay",
     "replicate",
     "saltelli",
     "simulate",
@@ -40,6 +42,7 @@ _HOMES = {
     "load_study": "clustersim.study.study",
     "order_for": "clustersim.simulation",
     "planned_batch": "clustersim.simulation",
+    "replay": "clustersim.study.replay",
     "replicate": "clustersim.study.sweep",
     "saltelli": "clustersim.study.designs",
     "simulate": "clustersim.simulation",

@@ -182,7 +182,7 @@ class Run:
 
     def summary(self) -> dict[str, Figure]:
         """Every figure of the run, with units in the names; None where the scenario does not say enough."""
-        return {**self._damage_figures(), **self._clock_figures(), **self._feed_figures(), **self._cost_figures()}
+        return {**self.data_figures(), **self._clock_figures(), **self._feed_figures(), **self._cost_figures()}
 
     def _repr_html_(self) -> str:
         """Every figure that the run has, in notebooks."""
@@ -192,7 +192,8 @@ class Run:
         head = f"{escape(self.scenario.name)}: replication {self.replication}, seed {self.seed}, {self.history.outcome}"
         return f"<p>{head}</p>{pd.Series(figures, name='value').to_frame().to_html()}"
 
-    def _damage_figures(self) -> dict[str, Figure]:
+    def data_figures(self) -> dict[str, Figure]:
+        """The figures that the data decides, not the clock."""
         ledger, ideal, sizes = self.account, self.account_ideal, self.scenario.sizes
         rolled_back = self.rolled_back_steps
         return {

@@ -70,7 +70,7 @@ def _page(found: League, name: str, replications: int) -> list[RenderableType]:
     for column in shown.columns[-2:]:
         column.justify = "left"
     for row in ran:
-        figures = [_figure(row, figure, words) for figure, (_, words) in SHOWN.items()]
+        figures = [figure_in_words(row, figure, words) for figure, (_, words) in SHOWN.items()]
         rate = row["extra_views_per_failure"]
         degrees = row["degree_4_to_3"], row["degree_2_to_4"]
         shown.add_row(row["preset"], row["order"], *figures, "" if rate != rate else count(rate), *degrees)
@@ -97,15 +97,17 @@ def answer(found: League) -> str:
     return f"{sound}; the most by {worst['preset']}: {views}."
 
 
-def _figure(row: dict[Any, Any], figure: str, words: Any) -> str:
+def figure_in_words(row: dict[Any, Any], figure: str, words: Any) -> str:
+    """A figure of a row of the table, with half of its 95 % interval where it varies."""
     half = (row[f"{figure}_ci95_high"] - row[f"{figure}_ci95_low"]) / 2
     return str(words(row[figure])) + (f" ± {words(half)}" if half > 0 else "")
 
 
 def _as_json(found: League, name: str) -> dict[str, Any]:
-    """The league in JSON values: null where a preset has no such figure."""
-    rows = [
-        {str(key): None if value != value else value for key, value in row.items()}
-        for row in found.table.to_dict("records")
-    ]
+    rows = [in_json(row) for row in found.table.to_dict("records")]
     return {"scenario": name, "presets": rows, "provenance": dict(found.study.manifest)}
+
+
+def in_json(row: dict[Any, Any]) -> dict[str, Any]:
+    """A row of the table in JSON values: null where a preset has no such figure."""
+    return {str(key): None if value != value else value for key, value in row.items()}

@@ -17,6 +17,7 @@ from clustersim.cli.loaders import loaders
 from clustersim.cli.outcome import UNFINISHED
 from clustersim.cli.output import complain, could_not_write, drop_unwritten, emit
 from clustersim.cli.presets import presets
+from clustersim.cli.replay import replay
 from clustersim.cli.report import report
 from clustersim.cli.run import run
 from clustersim.cli.sample import sample
@@ -44,6 +45,7 @@ for command in (
     loaders,
     intervals,
     capacity,
+    replay,
     fit,
     feed,
     validate,

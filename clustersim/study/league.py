@@ -76,7 +76,7 @@ def league(
         DirectoryRefused: `out` cannot be used; a ValueError.
         OSError: `out` cannot be written; what was finished before is stored.
     """
-    fitted = _entries(scenario, names)
+    fitted = entries(scenario, names)
     allowed = {name: entry for name, entry in fitted.items() if isinstance(entry, Scenario)}
     if not allowed:
         first = next(iter(fitted.values()))
@@ -89,13 +89,13 @@ def league(
     study = sweep(base, points, replications, seed=seed, workers=workers, out=out, progress=tell)
     own = dict(zip(allowed, (rows for _, rows in study.table.groupby("point")), strict=True))
     rows = [_row(name, entry, own.get(name)) for name, entry in fitted.items()]
-    table = _sorted(pd.DataFrame(rows))
+    table = by_damage(pd.DataFrame(rows))
     if out is not None:
         table.to_parquet(Path(out) / TABLE)
     return League(table, study)
 
 
-def _entries(scenario: Source, names: Sequence[str] | None = None) -> dict[str, Scenario | ScenarioError]:
+def entries(scenario: Source, names: Sequence[str] | None = None) -> dict[str, Scenario | ScenarioError]:
     """The scenario with each preset and an order that fits it; or the error that says why there is none.
 
     Raises:
@@ -135,13 +135,14 @@ def _row(name: str, entry: Scenario | ScenarioError, runs: pd.DataFrame | None) 
             "order": entry.data.order,
             "replications": len(runs),
             "unfinished": int((runs["outcome"] != "done").sum()),
-            **_figures(runs),
+            **figures_of(runs),
         }
     row |= {f"degree_{change}": on_degree(name, *ranks) for change, ranks in CHANGES.items()}
     return row | {"refused": str(entry) if isinstance(entry, ScenarioError) else ""}
 
 
-def _figures(runs: pd.DataFrame) -> dict[str, float]:
+def figures_of(runs: pd.DataFrame) -> dict[str, float]:
+    """Of a loader's runs, which have the columns `FIGURES` and interruptions: their columns in the league's table."""
     found: dict[str, float] = {}
     for figure in FIGURES:
         values = runs[figure].to_numpy(np.float64)
@@ -155,7 +156,7 @@ def _figures(runs: pd.DataFrame) -> dict[str, float]:
     return found
 
 
-def _sorted(table: pd.DataFrame) -> pd.DataFrame:
+def by_damage(table: pd.DataFrame) -> pd.DataFrame:
     """The least damage first; on ties the plain presets, then by name. What was not run comes last."""
     damage = table["extra_views"] + table["missing_views"]
     plain = [PLAIN.index(name) if name in PLAIN else len(PLAIN) for name in table["preset"]]
