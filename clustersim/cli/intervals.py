@@ -10,6 +10,7 @@ from clustersim.cli.comparison import OutOption, WorkersOption, told_in_one_line
 from clustersim.cli.options import JsonOption, ScenarioArgument, SeedOption, SetOption, load
 from clustersim.cli.outcome import UNFINISHED
 from clustersim.cli.output import complain, emit_json, emit_page, table
+from clustersim.cli.picture import drawable, write_picture
 from clustersim.cli.progress import progress_bar
 from clustersim.cli.usage import whole_number
 from clustersim.cli.words import count, duration, plural, share
@@ -53,6 +54,10 @@ def intervals(
         raise
     except ValueError as error:
         raise typer.BadParameter(str(error).removeprefix("every: "), param_hint="--every") from None
+    if out is not None and drawable():
+        from analysis.intervals import PICTURE, figure
+
+        write_picture(figure(found.table, found.marks, loaded.name), out / PICTURE)
     if json:
         emit_json(_as_json(found, loaded.name))
     else:
@@ -108,9 +113,7 @@ def answer(found: Intervals) -> str:
 def _as_json(found: Intervals, name: str) -> dict[str, Any]:
     return {
         "scenario": name,
-        **found.best._asdict(),
-        "young_s": found.young_s,
-        "daly_s": found.daly_s,
+        **found.marks,
         "intervals": found.table.to_dict("records"),
         "provenance": dict(found.study.manifest),
     }

@@ -10,6 +10,7 @@ from clustersim.cli.comparison import OutOption, WorkersOption, told_in_one_line
 from clustersim.cli.options import JsonOption, ScenarioArgument, SeedOption, SetOption, load
 from clustersim.cli.outcome import UNFINISHED
 from clustersim.cli.output import complain, emit_json, emit_page, table
+from clustersim.cli.picture import drawable, write_picture
 from clustersim.cli.progress import progress_bar
 from clustersim.cli.usage import whole_number
 from clustersim.cli.words import count, plural, share
@@ -50,6 +51,10 @@ def loaders(
     names = None if presets is None else list(dict.fromkeys(name.strip() for name in presets.split(",")))
     with told_in_one_line(), progress_bar(len(shipped() if names is None else names) * replications) as bar:
         found = league(loaded, names, replications, seed=seed, workers=workers, out=out, progress=bar)
+    if out is not None and drawable():
+        from analysis.loaders import PICTURE, figure
+
+        write_picture(figure(found.table, loaded.name), out / PICTURE)
     if json:
         emit_json(_as_json(found, loaded.name))
     else:

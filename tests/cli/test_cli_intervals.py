@@ -32,6 +32,8 @@ def test_json_and_the_stored_study_are_the_table(clustersim, tmp_path):
     assert told["best_s"] == expected.best.best_s
     pd.testing.assert_frame_equal(pd.read_parquet(out / "intervals.parquet"), expected.table)
     pd.testing.assert_frame_equal(load_study(out).table, expected.study.table)
+    assert json.loads((out / "intervals.json").read_text()) == expected.marks
+    assert (out / "intervals.png").exists()
 
 
 def test_what_is_wrong_is_one_line(clustersim, starving):

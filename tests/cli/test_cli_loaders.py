@@ -38,6 +38,7 @@ def test_it_stores_the_study_and_the_league(clustersim, tmp_path):
     expected = league("workshop", ["epoch", "restore"], 2, workers=1)
     pd.testing.assert_frame_equal(pd.read_parquet(out / "league.parquet"), expected.table)
     pd.testing.assert_frame_equal(load_study(out).table, expected.study.table)
+    assert (out / "loaders.png").exists()
     code, _, err = clustersim(*ASKED, "--presets", "epoch", "--out", out)
     assert code == 2
     assert "--out" in err
