@@ -94,8 +94,8 @@ class Forecast:
 def forecast(scenario: Scenario) -> Forecast:
     """The forecast of a scenario."""
     sizes = scenario.sizes
-    step_ns = sizes.full_step_ns
     plan = job_plan(scenario)
+    step_ns = plan.step_ns(sizes.data)
     clock = LegClock(step_ns, plan.savings(sizes.data))
     saving = clock.savings[0]
     causes = tuple(_cause(scenario, failure) for failure in scenario.failures if isinstance(failure, Stochastic))

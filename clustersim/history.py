@@ -59,6 +59,7 @@ class Leg(NamedTuple):
     begin_ns: int
     end_ns: int
     step_ns: int
+    wait_ns: int  # of each step for its data; a part of step_ns
     stall_ns: int  # in saves, and waiting for an earlier save to be written
     saves: tuple[int, ...]  # that became durable, by tier; the first is [checkpoint] itself
     timetable: Timetable

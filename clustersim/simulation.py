@@ -14,6 +14,7 @@ from clustersim.loaders.build import loader_of
 from clustersim.loaders.follow import Follower, follow
 from clustersim.run import Run
 from clustersim.scenario import Scenario, load_scenario
+from clustersim.storage.feeding import clock_feed
 from clustersim.training.compile import World
 
 
@@ -73,13 +74,9 @@ def simulate(
     seed, replication = _checked(scenario, seed, replication)
     order = order_for(scenario, seed, replication)
     loader = loader_of(scenario, order)
-    if loader.acts_on_time:
-        follower = Follower(loader)
-        history = World(scenario, seed, replication, follower).run(progress)
-        reads = follower.reads(history)
-    else:
-        history = World(scenario, seed, replication).run(progress)
-        reads = follow(history, loader)
+    follower = Follower(loader) if loader.acts_on_time else None
+    history = World(scenario, seed, replication, clock_feed(scenario, follower)).run(progress)
+    reads = follow(history, loader) if follower is None else follower.reads(history)
     if history.outcome == "done" and history.lineage_stops()[-1] == 0:
         history.outcome, history.reason = "no progress", "not one step is part of the final model"
     return Run(scenario, seed, replication, history, reads, loader)

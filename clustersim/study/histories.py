@@ -11,7 +11,9 @@ from clustersim.simulation import order_for
 # Parts of a scenario, and sizes that follow from them, of which the clock knows nothing. What is not named here is
 # taken to move time, so that a key that joins the scenario keeps histories apart until it is known to be harmless.
 _UNTIMED_PARTS = ("name", "loader", "data")
-_UNTIMED_SIZES = ("samples", "shards", "tokens_per_sample", "documents_per_sample")
+# Where a storage is named, what is read from it and how moves time.
+_UNTIMED_PARTS_STORED = ("name",)
+_UNTIMED_SIZES = ("samples", "shards", "tokens_per_sample", "documents_per_sample", "bytes_per_sample")
 
 
 def groups(scenarios: Sequence[Scenario], seed: int | None) -> list[list[int]]:
@@ -29,6 +31,7 @@ def _clock_key(scenario: Scenario, seed: int | None) -> str | None:
     """Equal for two scenarios whose clocks run alike; None if the loader acts on time."""
     if loader_of(scenario, order_for(scenario, scenario.run.seed if seed is None else seed)).acts_on_time:
         return None
-    parts = {key: value for key, value in scenario.resolved().items() if key not in _UNTIMED_PARTS}
+    untimed = _UNTIMED_PARTS if scenario.storage is None else _UNTIMED_PARTS_STORED
+    parts = {key: value for key, value in scenario.resolved().items() if key not in untimed}
     sizes = {key: value for key, value in asdict(scenario.sizes).items() if key not in _UNTIMED_SIZES}
     return json.dumps([parts, sizes], sort_keys=True)

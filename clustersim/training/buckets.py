@@ -1,7 +1,7 @@
 """Where the time went: named buckets that sum to the wall time to the nanosecond.
 
 All time is charged in one place, `charges`: a leg is divided by what its steps were, a recovery by its phases. What
-joins later, such as time lost to slow nodes, takes its share from the kept steps of a leg there, and a name in
+joins later, as the wait for data did, takes its share from the kept steps of a leg there, and a name in
 `BUCKETS`; a new phase of a recovery needs its name alone.
 """
 
@@ -13,6 +13,7 @@ from clustersim.history import History
 BUCKETS = (
     "useful",
     "degraded",
+    "data_starvation",
     "wasted_progress",
     "save_stall",
     "unfinished",
@@ -40,6 +41,7 @@ def charges(history: History, full_step_ns: int) -> Iterator[Charge]:
     """The whole wall time, piece by piece.
 
     useful: kept steps at the step time of full degree. degraded: what a smaller degree added to kept steps.
+    data_starvation: what kept steps waited for their data.
     wasted_progress: steps that were rolled back, and the step in flight when a leg was broken off. unfinished: the step
     in flight at the end of the run. save_stall: stalls of saves, and waiting for an earlier save. The rest: phases of
     recovery.
@@ -47,7 +49,8 @@ def charges(history: History, full_step_ns: int) -> Iterator[Charge]:
     for leg, stop in zip(history.legs, history.lineage_stops(), strict=True):
         kept, steps = stop - leg.start, leg.stop - leg.start
         yield Charge("useful", kept * full_step_ns, leg.nodes)
-        yield Charge("degraded", kept * (leg.step_ns - full_step_ns), leg.nodes)
+        yield Charge("degraded", kept * (leg.step_ns - leg.wait_ns - full_step_ns), leg.nodes)
+        yield Charge("data_starvation", kept * leg.wait_ns, leg.nodes)
         yield Charge("save_stall", leg.stall_ns, leg.nodes)
         yield Charge("wasted_progress", (steps - kept) * leg.step_ns, leg.nodes)
         partial = leg.end_ns - leg.begin_ns - leg.stall_ns - steps * leg.step_ns

@@ -15,6 +15,7 @@ from clustersim.laws import Constant, Law
 from clustersim.scenario import Scenario
 from clustersim.scenario.checkpoint import MAIN_TIER, Medium
 from clustersim.scenario.laws import DurationOrLaw
+from clustersim.storage.feeding import wait_ns
 from clustersim.streams import Hashed
 from clustersim.training.job import Job
 from clustersim.training.leg import Saving
@@ -27,8 +28,15 @@ def job_plan(scenario: Scenario) -> JobPlan:
     sizes, checkpoint, recovery = scenario.sizes, scenario.checkpoint, scenario.recovery
 
     @cache
+    def waits_ns(degree: int) -> int:
+        return wait_ns(scenario, degree)
+
+    def step_ns_of(degree: int) -> int:
+        return sizes.step_ns(degree) + waits_ns(degree)
+
+    @cache
     def savings(degree: int) -> tuple[Saving, ...]:
-        step_ns, size, nodes = sizes.step_ns(degree), sizes.checkpoint_bytes, sizes.nodes(degree)
+        step_ns, size, nodes = step_ns_of(degree), sizes.checkpoint_bytes, sizes.nodes(degree)
         everies = [sizes.steps_between_saves(step_ns), *(tier.every.steps_of(step_ns) for tier in checkpoint.tiers)]
         return tuple(
             Saving(every, medium.stall, medium.write_ns(size, nodes), checkpoint.when_busy)
@@ -41,7 +49,8 @@ def job_plan(scenario: Scenario) -> JobPlan:
         least_degree=sizes.min_data,
         unit_nodes=sizes.unit_nodes,
         unit_replicas=sizes.unit_replicas,
-        step_ns=sizes.step_ns,
+        step_ns=step_ns_of,
+        wait_ns=waits_ns,
         steps=None if sizes.epochs is not None else sizes.steps,
         end_ns=sizes.limit_ns,
         ends_by_time=sizes.wall_ns is not None,

@@ -354,6 +354,7 @@ class Job:
             begin_ns=self._leg_began,
             end_ns=self._now,
             step_ns=clock.step,
+            wait_ns=self._plan.wait_ns(self._degree),
             stall_ns=progress.stalled,
             saves=tuple(clock.durable(tier, elapsed) for tier in range(len(clock.savings))),
             timetable=clock,

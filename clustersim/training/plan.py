@@ -39,7 +39,8 @@ class JobPlan:
     degree_allowed: Callable[[int], bool]
     unit_nodes: int  # nodes that are lost and taken together
     unit_replicas: int  # replicas on them
-    step_ns: Callable[[int], int]  # by degree
+    step_ns: Callable[[int], int]  # by degree, its wait for data included
+    wait_ns: Callable[[int], int]  # by degree: of each step, for its data
     steps: int | None  # the run ends after them
     end_ns: int  # the run ends then: because it is over, or because it may not take longer
     ends_by_time: bool

@@ -1,0 +1,68 @@
+"""What a scenario's storage does to the clock: the wait of each step for its data, and the way back of a loader."""
+
+from clustersim.history import Refused
+from clustersim.loaders.follow import Follower
+from clustersim.scenario import Scenario
+from clustersim.storage.bounds import replay_s
+from clustersim.storage.compile import pattern_of, reading_of, replays, store_of
+from clustersim.storage.patterns import Access, access_of
+from clustersim.storage.store import NS, Reading, Store
+from clustersim.storage.waiting import simulate_waits
+
+# Steps that are simulated for a mean wait, and the fetches that they may take together.
+_LEAST_STEPS, _MOST_STEPS, _FETCHES = 50, 1000, 200_000
+
+
+def wait_ns(scenario: Scenario, degree: int) -> int:
+    """Mean wait of a step for its data with `degree` replicas; 0 where the scenario names no storage.
+
+    It is the scenario's own: the same in every replication.
+    """
+    if scenario.storage is None:
+        return 0
+    access, reading, store = _fed(scenario, degree)
+    steps = int(_FETCHES / (reading.batch / access.fetch_samples))
+    return round(simulate_waits(access, reading, store, min(max(_LEAST_STEPS, steps), _MOST_STEPS)).mean_ns)
+
+
+def _fed(scenario: Scenario, degree: int) -> tuple[Access, Reading, Store]:
+    assert scenario.storage is not None
+    reading = reading_of(scenario, degree)
+    store = store_of(scenario.storage, reading.nodes)
+    return access_of(pattern_of(scenario), reading, store), reading, store
+
+
+class StoredFeed:
+    """The clock's `training.plan.Feed` where the scenario names a storage: coming back takes its time.
+
+    A saved position costs an open and a batch, a lost buffer its refill, and a saved count of batches that all of the
+    epoch before it is read again. `follower` is asked what it is asked without a storage, if it decides anything.
+    """
+
+    def __init__(self, scenario: Scenario, follower: Follower | None) -> None:
+        self._scenario = scenario
+        self._follower = follower
+        self._fed: dict[int, tuple[Access, Reading, Store]] = {}
+
+    def begin(self, step: int, degree: int) -> int | Refused | None:
+        """A leg begins: how many steps the loader will deliver (None: no end)."""
+        return None if self._follower is None else self._follower.begin(step, degree)
+
+    def resume_ns(self, step: int, degree: int) -> int:
+        """How long the loader takes to come back to a step, until its first batch is there."""
+        if degree not in self._fed:
+            self._fed[degree] = _fed(self._scenario, degree)
+        sizes = self._scenario.sizes
+        again = step * sizes.batch % sizes.samples // sizes.batch if replays(self._scenario.loader) else 0
+        own_ns = 0 if self._follower is None else self._follower.resume_ns(step, degree)
+        return own_ns + round(replay_s(again, *self._fed[degree]) / NS)
+
+    def end(self, stop: int, read: int) -> None:
+        """The leg is over: steps below `stop` were trained, below `read` were read."""
+        if self._follower is not None:
+            self._follower.end(stop, read)
+
+
+def clock_feed(scenario: Scenario, follower: Follower | None) -> StoredFeed | Follower | None:
+    """What the clock asks of the data: the storage, the loader if it decides anything, or nothing."""
+    return follower if scenario.storage is None else StoredFeed(scenario, follower)

@@ -1,0 +1,102 @@
+"""A storage in the run: starved steps are longer, and coming back takes time."""
+
+import pytest
+
+from clustersim import load_scenario, simulate
+from clustersim.forecast import forecast
+from clustersim.storage.bounds import replay_s, resume_s
+from clustersim.storage.compile import reading_of, store_of
+from clustersim.storage.feeding import wait_ns
+from clustersim.storage.patterns import access_of
+from clustersim.study.histories import groups
+
+JOB = {
+    "run": {"steps": 300},
+    "model": {"global_batch": 64, "step_time": "1 s"},
+    "cluster": {"nodes": 8, "gpus_per_node": 1},
+    "failures": [{"cause": "crash", "at_steps": [130, 255]}],
+    "checkpoint": {"every": "20 steps", "stall": "2 s"},
+    "data": {"samples": 6400, "shards": 16, "bytes_per_sample": "100 kB"},
+}
+DISKS = {"preset": "hard-disk"}
+
+
+def world(**parts):
+    return load_scenario({**JOB, "storage": DISKS, **parts})
+
+
+def test_a_store_that_keeps_up_costs_the_run_its_way_back_alone():
+    fast, plain = simulate(world(storage={"preset": "nvme"})), simulate(load_scenario(JOB))
+    assert fast.time_ns["data_starvation"] == plain.time_ns["loader_resume"] == 0
+    assert fast.history.wall_ns - plain.history.wall_ns == fast.time_ns["loader_resume"] > 0
+    assert fast.time_ns | {"loader_resume": 0} == plain.time_ns
+
+
+def test_a_starved_step_is_longer_by_its_wait():
+    """A disk that serves 32 requests a second: a step of 64 samples takes two seconds, and not one."""
+    scenario = world(storage={**DISKS, "operations_per_s": 32})
+    assert wait_ns(scenario, 8) == pytest.approx(1e9, rel=0.01)
+    run = simulate(scenario)
+    waits = wait_ns(scenario, 8)
+    assert run.steps == 300
+    assert run.time_ns["useful"] == 300 * 10**9
+    assert run.time_ns["data_starvation"] == 300 * waits
+    assert run.time_ns["degraded"] == 0
+    # 10 steps of each crash, and half of the one in flight
+    assert run.time_ns["wasted_progress"] == pytest.approx((10 + 15 + 1) * (10**9 + waits))
+    assert sum(run.time_ns.values()) == run.history.wall_ns
+    assert run.summary()["ettr"] == pytest.approx(300e9 / run.history.wall_ns)
+
+
+def test_the_time_between_saves_is_training_that_waits():
+    slow = simulate(world(storage={**DISKS, "operations_per_s": 32}, checkpoint={"every": "30 s"}))
+    assert slow.checkpoints["step"].head(3).tolist() == [15, 30, 45]
+
+
+def test_fewer_replicas_wait_for_less():
+    """A step of half the replicas takes twice as long: what starves eight feeds four."""
+    scenario = world(storage={**DISKS, "operations_per_s": 40})
+    assert wait_ns(scenario, 8) == pytest.approx(0.6e9, rel=0.01)
+    assert wait_ns(scenario, 4) == 0
+
+
+@pytest.mark.parametrize(
+    ("loader", "order", "again"),
+    [
+        ({"preset": "restore"}, "shuffle", 0),
+        ({"preset": "epoch"}, "shuffle", 0),
+        ({"preset": "torch-distributed-skip"}, "shuffle", 1),
+        ({"preset": "torchdata-iterable-buffer", "buffer": 200}, "shard-shuffle", 0),
+    ],
+)
+def test_coming_back_costs_an_open_and_a_batch_a_refill_or_all_that_was_read(loader, order, again):
+    scenario = world(loader=loader, data={**JOB["data"], "order": order})
+    reading = reading_of(scenario)
+    store = store_of(scenario.storage, reading.nodes)
+    access = access_of("shuffle-buffer" if "buffer" in loader else "random", reading, store)
+    # 100 steps an epoch: the crashes go back to steps 20 and 40 of their epochs
+    back_s = [replay_s(again * step, access, reading, store) for step in (20, 40)]
+    assert simulate(scenario).time_ns["loader_resume"] == pytest.approx(1e9 * sum(back_s))
+    if "buffer" in loader:
+        assert resume_s(access, reading, store) > 2 * resume_s(
+            access_of("shard-shuffle", reading, store), reading, store
+        )
+
+
+def test_a_loader_that_ends_the_run_is_asked_beside_the_storage():
+    run = simulate(world(run={"epochs": 2}, loader={"preset": "epoch"}))
+    plain = simulate(load_scenario({**JOB, "run": {"epochs": 2}, "loader": {"preset": "epoch"}}))
+    assert run.steps == plain.steps
+    assert run.time_ns["loader_resume"] > 0
+
+
+def test_loaders_share_a_history_only_without_a_storage():
+    loaders = [{"preset": "restore"}, {"preset": "torch-distributed-skip"}]
+    assert groups([load_scenario({**JOB, "loader": loader}) for loader in loaders], None) == [[0, 1]]
+    assert groups([world(loader=loader) for loader in loaders], None) == [[0], [1]]
+
+
+def test_the_forecast_knows_that_steps_wait():
+    told = forecast(world(storage={**DISKS, "operations_per_s": 32}))
+    assert told.step_s == pytest.approx(2, rel=0.01)
+    assert told.failure_free_h == pytest.approx((300 * 2 + 14 * 2) / 3600, rel=0.01)
