@@ -12,9 +12,11 @@ import numpy as np
 
 from clustersim import streams
 from clustersim.account import Counts, Draws, Ledger, Spaces, Sparse, count_identity, same_batches
+from clustersim.data.skips import Skips
 from clustersim.history import HOUR_NS, History
+from clustersim.loaders.draws import draws_of
 from clustersim.loaders.follow import Reads, plan
-from clustersim.loaders.parts import Loader, ToCount, count_reads
+from clustersim.loaders.parts import Loader, Stretch, ToCount, count_reads
 from clustersim.scenario import Scenario
 from clustersim.scenario.cost import Used
 from clustersim.training.buckets import node_time_buckets, time_buckets
@@ -55,7 +57,7 @@ class Run:
     @cached_property
     def steps(self) -> int:
         """Steps of the lineage: those that the final model is made of."""
-        return self.history.lineage_stops()[-1]
+        return self.history.legs[-1].kept
 
     @cached_property
     def planned_steps(self) -> int:
@@ -110,14 +112,23 @@ class Run:
 
     @cached_property
     def account_ideal(self) -> Ledger:
-        """The ledger against the ideal: every sample once an epoch; the plan itself unless the run ends by epochs."""
+        """The ledger against the ideal: every sample once an epoch; the plan itself unless the run ends by epochs.
+
+        Positions that the scenario skips are no part of the ideal either.
+        """
         epochs, size, batch = self.scenario.sizes.epochs, self.spaces.size, self.scenario.sizes.batch
         if self.history.outcome != "done":
             return self.account
-        views = self.planned_steps * batch if epochs is None else epochs * size
+        data = self.scenario.data
+        views = self.planned_steps * batch if epochs is None else epochs * size - data.count_skipped(epochs * size)
         # Under other laws the plan may hold a sample twice.
         if self.account.planned_views == views and self.spaces.law != "other":
             return self.account
+        if data.skip:
+            ideal = draws_of([Stretch(0, views, 0, 0, 0, 0)], size, 1, Skips(data.skipped))[0]
+            if self.by_identity:
+                return count_identity(self.spaces, ideal, self.seen_draws).ledger()
+            return self._count(self.to_count._replace(planned=ideal))
         whole, rest = divmod(views, size)
         if self.by_identity:
             planned = np.full(size, whole)

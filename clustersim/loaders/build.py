@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from clustersim.data.orders import Order
+from clustersim.data.skips import Skips
 from clustersim.loaders.parts import Loader, Parts
 from clustersim.loaders.returning import ReaderLoader
 from clustersim.loaders.sequence import SequenceLoader
@@ -19,5 +20,5 @@ def loader_of(scenario: Scenario, order: Order) -> Loader:
         last_batch=stated.last_batch or ("span" if stated.partition == "global" else "short"),
     )
     if parts.last_batch == "span":
-        return SequenceLoader(order, sizes.batch, parts, sizes.epochs)
+        return SequenceLoader(order, sizes.batch, parts, sizes.epochs, Skips(scenario.data.skipped))
     return ReaderLoader(order, sizes.batch, parts, sizes.epochs, sizes.data)

@@ -6,32 +6,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clustersim.account import Draws
+from clustersim.data.skips import Skips
 from clustersim.loaders.parts import Stretch
 
 Ints = NDArray[np.int64]
 
 
-def _columns(stretches: Sequence[Stretch]) -> tuple[Ints, ...]:
-    """Step, steps, start, family, order_epoch, family_after of the stretches that are not empty: int64[n] each."""
-    rows = [(s.step, s.steps, s.start, s.family, s.order_epoch, s.family_after) for s in stretches if s.steps]
-    return tuple(np.array(rows, dtype=np.int64).reshape(-1, 6).T)
+def _runs(stretches: Sequence[Stretch], size: int, batch: int, skips: Skips) -> tuple[Ints, ...]:
+    """What the stretches read, in runs of positions without a gap: int64[runs] each.
+
+    The stretch's index and first step, what it reads before the run, from and to which positions the run goes, the
+    order of the epoch that it begins in (family, order_epoch) and the family of later ones.
+    """
+    rows = []
+    for index, each in enumerate(stretches):
+        stop = skips.after(each.start, each.steps * batch)
+        read = 0
+        for low, high in skips.read(each.start, stop):
+            begun = low // size == each.start // size
+            order = (each.family, each.order_epoch) if begun else (each.family_after, low // size)
+            rows.append((index, each.step, read, low, high, *order, each.family_after))
+            read += high - low
+    return tuple(np.array(rows, dtype=np.int64).reshape(-1, 8).T)
 
 
-def draws_of(stretches: Sequence[Stretch], size: int, batch: int) -> tuple[Draws, Ints]:
+def draws_of(stretches: Sequence[Stretch], size: int, batch: int, skips: Skips) -> tuple[Draws, Ints]:
     """Stretches cut at the edges of epochs: a partial first one, whole ones in between, the last; in step order.
 
     Beside the draws, for each row the index of the stretch that it was cut from, int64[rows].
     """
-    step, steps, start, family, order_epoch, after = _columns(stretches)
-    stop = start + steps * batch
+    row, step, before, start, stop, family, order_epoch, after = _runs(stretches, size, batch, skips)
     first, last = start // size, (stop - 1) // size
     n = len(step)
-    row = np.array([index for index, stretch in enumerate(stretches) if stretch.steps], dtype=np.int64)
 
     def piece(
         rows: NDArray[np.bool_], order: Ints, epoch: Ints, epochs: Ints, begin: Ints, end: Ints
     ) -> dict[str, Ints]:
-        read = epoch * size + begin - start  # samples of the stretch before this piece
+        read = before + epoch * size + begin - start  # samples of the stretch before this piece
         columns = {
             "family": order, "epoch": epoch, "epochs": epochs, "start": begin, "stop": end,
             "step": step + read // batch, "lead": read % batch, "row": row,
@@ -46,27 +57,29 @@ def draws_of(stretches: Sequence[Stretch], size: int, batch: int) -> tuple[Draws
     ]
     pieces[0]["epoch"] = order_epoch
     merged = {name: np.concatenate([part[name] for part in pieces]) for name in pieces[0]}
-    by_row = np.argsort(merged["row"], kind="stable")
+    by_row = np.lexsort((merged["lead"], merged["step"], merged["row"]))
     rows = {name: values[by_row] for name, values in merged.items()}
     owner = rows.pop("row")
     return Draws(**rows, per_step=np.full(len(by_row), batch, np.int64)), owner
 
 
 def steps_as_planned(
-    stretches: Sequence[Stretch], size: int, batch: int, planned_steps: int, same_every_epoch: bool
+    stretches: Sequence[Stretch], size: int, batch: int, skips: Skips, planned_steps: int, same_every_epoch: bool
 ) -> int:
     """How many steps below `planned_steps` read the positions that the plan reads at the same step, in its order.
 
     Where an epoch is one batch, or every epoch is read in the same order, other epochs hold the same batch too.
     """
-    step, steps, start, family, order_epoch, after = _columns(stretches)
+    rows = [(s.step, s.steps, s.start, s.family, s.order_epoch, s.family_after) for s in stretches if s.steps]
+    step, steps, start, family, order_epoch, after = np.array(rows, dtype=np.int64).reshape(-1, 6).T
     steps = np.clip(planned_steps - step, 0, steps)
-    shift = start - step * batch
-    if same_every_epoch:
+    shift = skips.trained(start) - step * batch
+    if same_every_epoch and not skips:
         shift %= size
-    if batch % size == 0:
+    if batch % size == 0 and not skips:
         return int(steps[(shift % size == 0) & (start % size == 0)].sum())
-    foreign = -(-((start // size + 1) * size - start) // batch)  # steps that touch the first epoch
+    left = skips.trained((start // size + 1) * size) - skips.trained(start)
+    foreign = -(-left // batch)  # steps that touch the first epoch
     foreign = np.where(after != 0, steps, np.minimum(foreign, steps))
     own = np.where((family != 0) | (order_epoch != start // size), steps - foreign, steps)
     return int(own[shift == 0].sum())

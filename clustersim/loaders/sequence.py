@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from clustersim.account import Draws, Spaces, expand
 from clustersim.data.orders import Order
+from clustersim.data.skips import Skips
 from clustersim.history import Refused
 from clustersim.loaders.draws import draws_of, steps_as_planned
 from clustersim.loaders.parts import Advance, Parts, Position, Saved, Stretch, ToCount
@@ -21,13 +22,17 @@ class SequenceLoader:
     With `epochs` it comes to its end once fewer than a batch of their samples are left; without, it never does.
     """
 
-    def __init__(self, order: Order, batch: int, parts: Parts, epochs: int | None = None) -> None:
+    def __init__(
+        self, order: Order, batch: int, parts: Parts, epochs: int | None = None, skips: Skips | None = None
+    ) -> None:
+        """`skips`: positions that it passes over; a composition that shuffles a remainder knows none."""
         self.size = order.size
         self._remainders = RemainderSpaces(order) if parts.comes_back == "remainder" else None
         self.spaces: Spaces = order if self._remainders is None else self._remainders
         self.spaces_to_count: Spaces = order
         self.batch = batch
         self.parts = parts
+        self._skips = skips or Skips()
         self._samples = None if epochs is None else epochs * order.size
 
     @property
@@ -41,14 +46,14 @@ class SequenceLoader:
 
     def steps_left(self, at: Position) -> int | None:
         """Whole batches until the end of the last epoch; None if there is no last one."""
-        return None if self._samples is None else max(0, self._samples - at.samples) // self.batch
+        return None if self._samples is None else max(0, self._read_in(at.samples, self._samples)) // self.batch
 
     def advance(self, at: Position, step: int, steps: int) -> Advance:
         """Deliver `steps` batches, or as many as are left."""
         left = self.steps_left(at)
         steps = steps if left is None else min(steps, left)
         lasting = at.family if self.parts.reshuffle_lasts == "for-good" else 0
-        stop = at.samples + steps * self.batch
+        stop = self._skips.after(at.samples, steps * self.batch)
         epoch = at.samples // self.size
         order_epoch = epoch if at.order_epoch is None else at.order_epoch
         stretch = Stretch(step, steps, at.samples, at.family, order_epoch, lasting)
@@ -58,7 +63,7 @@ class SequenceLoader:
 
     def draws(self, stretches: Sequence[Stretch]) -> tuple[Draws, NDArray[np.int64]]:
         """What the stretches read, and the index of the stretch that each row belongs to, int64[rows]."""
-        return draws_of(stretches, self.size, self.batch)
+        return draws_of(stretches, self.size, self.batch, self._skips)
 
     @property
     def tells_the_end_only(self) -> bool:
@@ -82,11 +87,12 @@ class SequenceLoader:
 
     def steps_as_planned(self, stretches: Sequence[Stretch], planned_steps: int) -> int:
         """How many steps of the stretches read the positions of the plan, in its order."""
-        return steps_as_planned(stretches, self.size, self.batch, planned_steps, self.spaces.same_every_epoch)
+        same_orders = self.spaces.same_every_epoch
+        return steps_as_planned(stretches, self.size, self.batch, self._skips, planned_steps, same_orders)
 
     def batch_at(self, stretch: Stretch, step: int, ranks: int) -> list[NDArray[np.int64]]:
         """The samples that each rank reads in one step of a stretch."""
-        start = stretch.start + (step - stretch.step) * self.batch
+        start = self._skips.after(stretch.start, (step - stretch.step) * self.batch)
         epoch = start // self.size
         one_step = replace(stretch, step=step, steps=1, start=start)
         if epoch > stretch.start // self.size:
@@ -128,6 +134,13 @@ class SequenceLoader:
                 read = self._end(saved) if saved.samples is None else saved.samples
                 return Position(-(-read // self.size) * self.size, ranks)
         return self._back_to_position(saved, ranks, leg)
+
+    def _read_in(self, start: int, stop: int) -> int:
+        """How many positions of [start, stop) it reads; below 0 if they are in the wrong order."""
+        if not self._skips:
+            return stop - start
+        below = self._skips.trained(np.array([start, stop]))
+        return int(below[1] - below[0])
 
     def _counted(self, delivered: int) -> int:
         """The position by the loader's own count: nothing is fetched ahead of an epoch that has not begun."""

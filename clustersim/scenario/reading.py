@@ -13,6 +13,7 @@ from clustersim.scenario.windows import Windows
 
 # Shards are held one by one.
 _MOST_SHARDS = 10_000_000
+_LAST_POSITION = 2**61
 # Beyond it the samples of any corpus are too many to count.
 _LONGEST_DOCUMENT = 1e15
 # What a checkpoint must save for each way of coming back.
@@ -47,6 +48,9 @@ class Data(Part):
     )
     """Each epoch shuffled anew, or all by one shuffle; as the samples lie; shards shuffled, each read through, or each
     shuffled too; or shards drawn at random, each time from all of them."""
+    skip: tuple[tuple[Count, Count], ...] | None = None
+    """Runs [from, to) of positions, counted over all epochs, that no step reads, before a restart or after it. For a
+    loader whose batches follow each other over the epochs."""
 
     @model_validator(mode="after")
     def _check(self) -> "Data":
@@ -58,11 +62,29 @@ class Data(Part):
             raise wrong("at most 10 M shards", str(self.shards), key="shards")
         if self.tokens_per_document is not None and self.tokens_per_document >= _LONGEST_DOCUMENT:
             raise wrong("a mean length below 1e15 tokens", str(self.tokens_per_document), key="tokens_per_document")
+        for number, (low, high) in enumerate(self.skip or ()):
+            if not low < high < _LAST_POSITION:
+                raise wrong("positions [from, to) with from < to < 2^61", f"[{low}, {high}]", key=f"skip.{number}")
         if self.packing == "concat":
             for key in ("documents", "tokens_per_document"):
                 if getattr(self, key) is None:
                     raise wrong(f'{key} beside packing = "concat"', "nothing", key=key)
         return self
+
+    @property
+    def skipped(self) -> list[tuple[int, int]]:
+        """The runs of positions that are skipped, rising and apart from each other."""
+        runs: list[tuple[int, int]] = []
+        for low, high in sorted(self.skip or ()):
+            if runs and low <= runs[-1][1]:
+                runs[-1] = runs[-1][0], max(high, runs[-1][1])
+            else:
+                runs.append((low, high))
+        return runs
+
+    def count_skipped(self, below: int) -> int:
+        """How many positions below one are skipped."""
+        return sum(max(0, min(high, below) - low) for low, high in self.skipped)
 
     def count_samples(self, sequence_length: int | None) -> int:
         """Samples of an epoch (may be 0); `sequence_length` in tokens, needed where documents are packed."""
@@ -153,6 +175,11 @@ class Loader(Part):
     """A saved position that today's part does not reach: at its end, not come back, or at its start."""
 
     @property
+    def spans_epochs(self) -> bool:
+        """Whether its batches follow each other over the ends of epochs, at one position of all ranks."""
+        return self.last_batch == "span" or (self.last_batch is None and self.partition == "global")
+
+    @property
     def one_by_one(self) -> str:
         """The part of the composition that makes samples be counted one by one, however many there are; or nothing."""
         for key, value in _LISTED:
@@ -185,7 +212,7 @@ class Loader(Part):
         if self.saves not in needs:
             expected = " or ".join(f'"{each}"' for each in needs)
             raise wrong(f'{expected} with comes_back = "{self.comes_back}"', f'"{self.saves}"', key="saves")
-        spans = self.last_batch == "span" or (self.last_batch is None and self.partition == "global")
+        spans = self.spans_epochs
         if spans and self.saves in ("batches", "steps"):
             expected = f'"short", "drop" or "pad" beside saves = "{self.saves}", which counts batches'
             raise wrong(expected, '"span"', key="last_batch")

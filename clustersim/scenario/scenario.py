@@ -169,6 +169,12 @@ class Scenario(Part):
             expected = f'a multiple of {data}, the ranks, with loader.rank_batch = "constant"'
             raise wrong(expected, str(self.sizes.batch), key="model.global_batch")
 
+        if self.data.skip:
+            if not loader.spans_epochs:
+                raise wrong('last_batch = "span", one position of all ranks, with data.skip', "parts", key="loader")
+            if loader.counted_at == "issued" or loader.comes_back == "remainder":
+                found = f'counted_at = "{loader.counted_at}" and comes_back = "{loader.comes_back}"'
+                raise wrong('counted_at = "trained" and no remainder with data.skip', found, key="loader")
     def _check_feed(self) -> None:
         sizes, workers = self.sizes, (self.feed and self.feed.workers) or self.loader.readers_per_rank
         if sizes.bytes_per_sample is None:

@@ -133,7 +133,7 @@ def measure(
     if bytes_per_sample is None and tokens_per_sample is not None:
         bytes_per_sample = tokens_per_sample * model.bytes_per_token
     step_ns = _full_step_ns(model, gpus)
-    steps = _steps(run, batch, samples, tokens_per_sample)
+    steps = _steps(run, batch, samples, tokens_per_sample, data)
     failures_per_ns = math.fsum(
         cause.failures_per_ns(cluster.gpus_per_node) * cluster.exposed(cause.scope)
         for cause in failures
@@ -218,13 +218,13 @@ def _interval(checkpoint: Checkpoint, failures_per_ns: float) -> tuple[int | Non
     return None, max(1, round(formula(checkpoint.stall, 1 / failures_per_ns)))
 
 
-def _steps(run: Run, batch: int, samples: int, tokens_per_sample: float | None) -> int | None:
+def _steps(run: Run, batch: int, samples: int, tokens_per_sample: float | None, data: Data) -> int | None:
     if run.steps is not None:
         return run.steps
     if run.samples is not None:
         return -(-run.samples // batch)
     if run.epochs is not None:
-        return run.epochs * samples // batch
+        return (run.epochs * samples - data.count_skipped(run.epochs * samples)) // batch
     if run.tokens is None:
         return None
     if tokens_per_sample is None:

@@ -172,15 +172,20 @@ class Loader:
     def spanning_step(self):
         """A global batch that goes on in the next epoch where this one ends."""
         step = []
-        while len(step) < self.batch:
+        while len(step) < self.batch or self.position() in self.parts.skip:
+            skipped = self.position() in self.parts.skip
             sample = self.readers[0].streams[0].next()
             if sample is None:
                 self.begin_epoch(self.epoch + 1)
-            else:
+            elif not skipped:
                 step.append((self.epoch, sample))
         self.loop_steps += 1
         self.steps += 1
         return step
+
+    def position(self):
+        """The next position of the endless sequence."""
+        return self.epoch * self.corpus.samples + sum(self.readers[0].streams[0].shards.read)
 
     # States
 

@@ -157,6 +157,7 @@ class Parts:
     buffer_seed: str = "epoch"
     interleave: int = 1  # groups of its shards that a stream reads in turn; 1: one shard after another
     unfinished_shard: str = "again"
+    skip: tuple = ()  # positions that no step reads, with batches that span epochs
 
     def __post_init__(self):
         for part, choices in CHOICES.items():

@@ -1,7 +1,7 @@
 """Loaders and their draws against a literal loader, over random crash histories."""
 
 from collections import Counter
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import literal
 import numpy as np
@@ -12,6 +12,7 @@ from literal.legs import leg_of
 from clustersim.account import count_identity, same_batches
 from clustersim.data.corpus import Corpus
 from clustersim.data.orders import order_of
+from clustersim.data.skips import Skips
 from clustersim.history import History
 from clustersim.loaders.follow import follow, plan
 from clustersim.loaders.parts import Parts
@@ -87,14 +88,18 @@ def batches_of(parts, corpus, batch, rows):
     st.integers(1, 40),
     st.integers(1, 9),
     attempts(),
+    st.one_of(st.just([]), st.lists(st.integers(1, 30), max_size=8)),
 )
-def test_the_model_is_made_of_the_same_batches(parts, kind, size, batch, rows):
+def test_the_model_is_made_of_the_same_batches(parts, kind, size, batch, rows, gaps):
     batch = min(batch, size)
     order = order_of(kind, Corpus(size, min(size, 5)), 0, 0)
-    loader = SequenceLoader(order, batch, parts)
+    edges = list(accumulate(gaps if parts.counted_at == "trained" else []))
+    skipped = list(zip(edges[::2], edges[1::2], strict=False))
+    loader = SequenceLoader(order, batch, parts, skips=Skips(skipped))
     asked = literal.Corpus(
         size, order=lambda family, epoch: [order.samples_at(family, epoch, np.arange(size)).tolist()]
     )
+    skip = tuple(position for run in skipped for position in range(*run))
     stated = literal.Parts(
         last_batch="span",
         saves=parts.saves,
@@ -104,6 +109,7 @@ def test_the_model_is_made_of_the_same_batches(parts, kind, size, batch, rows):
         counted_at=parts.counted_at,
         prefetch=parts.prefetch,
         order_epoch=parts.order_epoch,
+        skip=skip,
     )
     model = batches_of(stated, asked, batch, rows)
     history = history_of(rows)
@@ -120,7 +126,7 @@ def test_the_model_is_made_of_the_same_batches(parts, kind, size, batch, rows):
     counts = count_identity(order, planned, seen)
     views = Counter(sample for rows_of_step in model for sample in rows_of_step)
     np.testing.assert_array_equal(counts.seen, [views[sample] for sample in range(size)])
-    sound = batches_of(literal.Parts(last_batch="span"), asked, batch, [(0, len(model), len(model))])
+    sound = batches_of(literal.Parts(last_batch="span", skip=skip), asked, batch, [(0, len(model), len(model))])
     views = Counter(sample for rows_of_step in sound for sample in rows_of_step)
     np.testing.assert_array_equal(counts.planned, [views[sample] for sample in range(size)])
 

@@ -23,7 +23,7 @@ WRONG = [
     (
         'data."a b"=1',
         'data."\\"a b\\"": expected one of documents, samples, windows, bytes_per_sample, tokens_per_document, '
-        'packing, shards, order, found "\\"a b\\""',
+        'packing, shards, order, skip, found "\\"a b\\""',
     ),
     (
         "failures.0.detecton=1 s",
