@@ -1,0 +1,233 @@
+"""The record of death: samples that crash the job at the step that reads them, alone or only together in a batch.
+
+Where the order comes back after a restart the job dies at the same step again and again, until a policy acts. Where it
+does not, the crash wanders: it cannot be reproduced, and may be passed by chance. Pure functions over positions: a
+step reads the positions [step * batch, (step + 1) * batch) of an endless sequence, epoch after epoch of N.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clustersim.data.orders import Order
+from clustersim.data.permutation import permutation
+from clustersim.streams import Hashed
+
+Ints = NDArray[np.int64]
+ComesBack = Literal["exact", "reshuffle", "remainder"]
+Act = Literal["skip-batch", "quarantine", "bisect"]
+
+
+@dataclass(frozen=True)
+class Poison:
+    """Samples of which `together` in one batch crash the step that reads it."""
+
+    samples: tuple[int, ...]
+    together: int = 1
+
+    @classmethod
+    def share(cls, share: float, size: int, seed: int, replication: int, together: int = 1) -> "Poison":
+        """So large a share of a corpus of `size` samples, rounded to whole samples: any of them alike."""
+        count = np.arange(round(share * size))
+        keys = Hashed(seed, replication, "poison").words(np.array([0]), np.array([0]))
+        return cls(tuple(sorted(permutation(size).forward(count, keys).tolist())), together)
+
+
+class Deadly(NamedTuple):
+    """A step that crashes, and the poison samples of its batch."""
+
+    step: int
+    samples: tuple[int, ...]
+
+
+def first_deadly(poison: Poison, places: Ints, batch: int, start: int, stop: int) -> Deadly | None:
+    """The first step of [start, stop) that reads enough poison.
+
+    Args:
+        poison: the samples.
+        places: where each of them is read, as positions of the whole sequence; int64[epochs, samples].
+        batch: samples a step.
+        start: the first step that may be it.
+        stop: the step behind the last one.
+    """
+    steps = places // batch
+    inside = (steps >= start) & (steps < stop)
+    found, counts = np.unique(steps[inside], return_counts=True)
+    deadly = found[counts >= poison.together]
+    if not len(deadly):
+        return None
+    step = int(deadly[0])
+    where = np.nonzero(steps == step)[1]
+    return Deadly(step, tuple(sorted(poison.samples[index] for index in where.tolist())))
+
+
+def places_of(poison: Poison, order: Order, family: int, epochs: range) -> Ints:
+    """The positions of each sample in each epoch of an order's family, int64[epochs, samples].
+
+    Raises:
+        ValueError: the order draws with replacement, so that no sample has a position.
+    """
+    epoch = np.arange(epochs.start, epochs.stop, dtype=np.int64)
+    offsets = [order.offset_of(np.full_like(epoch, family), epoch, sample) for sample in poison.samples]
+    return epoch[:, None] * order.size + np.array(offsets, dtype=np.int64).reshape(len(offsets), len(epoch)).T
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What is done about crashes: so many retries at the same step, and then something.
+
+    skip-batch: the step trains on nothing. quarantine: who looks at the batch knows the poison in it, and it is read
+    never again. bisect: the same after a search, a restart for each half of the batch until one sample is left.
+    """
+
+    retries: int = 3
+    act: Act = "skip-batch"
+
+
+class Hunt(NamedTuple):
+    """What poison did to a run."""
+
+    crashes: tuple[int, ...]
+    """The steps that crashed, in the order in which they did; trials of a bisection are not among them."""
+    acted_at: tuple[int, ...]
+    """The steps that crashed often enough for the policy to act: there the record was found, nowhere else."""
+    restarts: int
+    """Crashes, and trials of bisections."""
+    rolled_back_steps: int
+    missing_views: int
+    """Views that the policy took away."""
+    done: bool
+    """False: given up after so many restarts as were allowed."""
+
+
+def hunt(
+    poison: Poison,
+    order: Order,
+    batch: int,
+    steps: int,
+    every: int,
+    comes_back: ComesBack = "exact",
+    policy: Policy | None = None,
+    limit: int = 1000,
+) -> Hunt:
+    """Play a run of so many steps over poison, restart by restart.
+
+    Args:
+        poison: the samples.
+        order: in which samples are read; its family k is the order after restart k.
+        batch: samples a step.
+        steps: the run's length.
+        every: steps from a checkpoint to the next.
+        comes_back: how the loader comes back to a checkpoint: "exact"; to its position in a new order of the epoch,
+            which lasts until the epoch ends ("reshuffle"); or of what is unread of it ("remainder").
+        policy: what is done about crashes; None: the job is restarted and nothing else.
+        limit: restarts after which the run is given up.
+
+    Raises:
+        ValueError: a bisection looks for samples that only kill together: no half of the batch may hold all of them.
+    """
+    if policy is not None and policy.act == "bisect" and poison.together > 1:
+        raise ValueError("expected samples that kill alone with a bisection, whose halves may part the others")
+    places = places_of(poison, order, 0, range(-(-steps * batch // order.size)))
+    crashes: list[int] = []
+    acted_at: list[int] = []
+    skipped: set[int] = set()
+    trials = rolled_back = missing = start = 0
+    while len(crashes) + trials < limit:
+        met = _first_not_skipped(poison, places, batch, start, steps, skipped)
+        if met is None:
+            return Hunt(tuple(crashes), tuple(acted_at), len(crashes) + trials, rolled_back, missing, True)
+        crashes.append(met.step)
+        start = met.step // every * every
+        rolled_back += met.step - start
+        if comes_back != "exact":
+            places = _moved(poison, places, order, len(crashes), start * batch, comes_back)
+        if policy is not None and crashes.count(met.step) > policy.retries:
+            acted_at.append(met.step)
+            if policy.act == "skip-batch":
+                skipped.add(met.step)
+                missing += batch
+                continue
+            trials += bisection_restarts(batch) if policy.act == "bisect" else 0
+            gone = np.isin(poison.samples, met.samples)
+            missing += int(((places[:, gone] >= start * batch) & (places[:, gone] < steps * batch)).sum())
+            poison = Poison(tuple(np.array(poison.samples)[~gone].tolist()), poison.together)
+            places = places[:, ~gone]
+    return Hunt(tuple(crashes), tuple(acted_at), len(crashes) + trials, rolled_back, missing, False)
+
+
+def _first_not_skipped(
+    poison: Poison, places: Ints, batch: int, start: int, stop: int, skipped: set[int]
+) -> Deadly | None:
+    met = first_deadly(poison, places, batch, start, stop)
+    while met is not None and met.step in skipped:
+        met = first_deadly(poison, places, batch, met.step + 1, stop)
+    return met
+
+
+def _moved(poison: Poison, places: Ints, order: Order, restart: int, start: int, comes_back: ComesBack) -> Ints:
+    """Where the samples lie after a restart at position `start`: in its epoch another order holds from there on."""
+    epoch, into = divmod(start, order.size)
+    places = places.copy()
+    row = places[epoch]
+    if comes_back == "reshuffle":
+        row[:] = places_of(poison, order, restart, range(epoch, epoch + 1))[0]
+    else:
+        unread = row >= start
+        keys = Hashed(*order.drawn_by, "poison", "remainder").words(np.array([restart]), np.array([epoch]))
+        row[unread] = start + permutation(order.size - into).forward(row[unread] - start, keys)
+    return places
+
+
+# --- closed forms
+
+
+def deadly_batches(size: int, batch: int, poisoned: int, together: int = 1) -> float:
+    """Expected batches of an epoch that hold at least `together` of so many poison samples, whichever those are.
+
+    In any order a batch is a uniform draw with regard to samples that lie anywhere in the corpus alike:
+    N / B times the tail of the hypergeometric law. For a pair that is (B - 1) / (N - 1).
+    """
+    from scipy.stats import hypergeom
+
+    return size / batch * float(hypergeom.sf(together - 1, size, poisoned, batch))
+
+
+def crashes_reshuffled(blocks: int) -> float:
+    """Mean crashes over an epoch of one poison sample where each restart reshuffles the epoch: (M / (M - 1))^M - 1.
+
+    M checkpoint intervals make the epoch, M > 1. From checkpoint c the sample lies in each of the M intervals with
+    probability 1 / M, behind or ahead; so E_c + 1 = (E_(c + 1) + 1) M / (M - 1). Towards e - 1 for many intervals.
+    """
+    return (blocks / (blocks - 1)) ** blocks - 1
+
+
+def crashes_reshuffled_law(blocks: int, most: int) -> NDArray[np.float64]:
+    """P(n crashes) for n = 0 .. most, float64[most + 1]: as `crashes_reshuffled`; towards n / (n + 1)!.
+
+    Generating functions: G_M = 1 and (1 - z / M) G_c = G_(c + 1) - 1 / M.
+    """
+    law = np.zeros(most + 1)
+    law[0] = 1.0
+    for _ in range(blocks):
+        law[0] -= 1 / blocks
+        for crashes in range(1, most + 1):
+            law[crashes] += law[crashes - 1] / blocks
+    return law
+
+
+def crashes_until_cornered(blocks: int) -> float:
+    """Mean crashes until only the last checkpoint interval of an epoch is left, where each restart reshuffles the rest.
+
+    The sample is always ahead: it wanders towards the epoch's end, and there it crashes for ever. 1 + H_(M - 1) for
+    M > 1 intervals, the crash that first falls into the last one included: T(m) = 1 + the mean of T(1) .. T(m).
+    """
+    return 1 + math.fsum(1 / blocks_left for blocks_left in range(1, blocks))
+
+
+def bisection_restarts(batch: int) -> int:
+    """Restarts that find one sample in a batch by halves: ceil(log2 B)."""
+    return (batch - 1).bit_length()
