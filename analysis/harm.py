@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.axes import by_count, count
+from analysis.labels import labels
 from analysis.spread import mean
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def load(directory: Path) -> Stored:
     if study.exists():
         manifest = json.loads(study.read_text("utf-8"))
         scenario = manifest["scenario"]
-        points = [", ".join(f"{key}={value}" for key, value in each.items()) for each in manifest["design"]["points"]]
+        points = labels(manifest)
         ledger, figures = (pd.read_parquet(directory / f"{name}.parquet") for name in ("ledger", "table"))
     else:
         scenario = json.loads((directory / "run.json").read_text("utf-8"))["provenance"]["scenario"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from analysis.labels import labels
 from clustersim.history import HOUR_NS
 from clustersim.scenario.units import parse_duration
 
@@ -36,7 +37,7 @@ class StudyPlots:
         """Extra and missing views of each point (of the first 60), with 95 % intervals of the means."""
         from analysis import plots
 
-        found = spreads(self._study, *plots.KINDS).assign(label=labels(self._study))
+        found = spreads(self._study, *plots.KINDS).assign(label=labels(self._study.manifest))
         return plots.damage(found.head(_MOST_POINTS))
 
     def time(self) -> Figure:
@@ -46,7 +47,7 @@ class StudyPlots:
         table = self._study.table
         buckets = {name: str(name)[len("time_") : -len("_h")] for name in table if str(name).startswith("time_")}
         hours = table.groupby("point")[list(buckets)].mean().rename(columns=buckets)
-        return plots.time(hours.assign(label=labels(self._study)).head(_MOST_POINTS))
+        return plots.time(hours.assign(label=labels(self._study.manifest)).head(_MOST_POINTS))
 
     def intervals(self) -> Figure:
         """The useful share of time and the loaders' damage against the checkpoint interval, with its best.
@@ -74,14 +75,8 @@ class StudyPlots:
         from analysis import plots
         from analysis.capacity import plans
 
-        by_h = parse_duration(by) / HOUR_NS
-        return plots.capacity(plans(self._study.table, by_h, confidence), labels(self._study), by_h, confidence)
-
-
-def labels(study: Study) -> list[str]:
-    """What to call each point: its keys' last parts and values."""
-    points = study.manifest["design"]["points"]
-    return [", ".join(f"{key.rpartition('.')[2]} {value}" for key, value in point.items()) for point in points]
+        by_h, names = parse_duration(by) / HOUR_NS, labels(self._study.manifest)
+        return plots.capacity(plans(self._study.table, by_h, confidence), names, by_h, confidence)
 
 
 def spreads(study: Study, *figures: str) -> pd.DataFrame:

@@ -115,7 +115,7 @@ def test_a_stored_run_and_a_stored_study(tmp_path, capsys):
     alone = capsys.readouterr().out
     assert (tmp_path / "harm.png").read_bytes().startswith(b"\x89PNG")
     assert harm.main([str(study), "--parameters", "8e9"]) == 0
-    assert "loader.preset=epoch" in capsys.readouterr().out
+    assert "preset epoch" in capsys.readouterr().out
     assert alone.count("- ") >= len(harm.LIMITS)
     of_run, of_study = harm.harm(harm.load(run), 8e9), harm.harm(harm.load(study), 8e9)
     assert (of_study["loss_added"][:2] == 0).all()
