@@ -1,0 +1,70 @@
+"""The engine's loaders on their way through lives of a job: what the literal loader is compared with."""
+
+from itertools import pairwise
+
+import numpy as np
+from measured.clustersim_model import loader_keys
+
+import literal
+from clustersim.history import History, Leg, Refused
+from clustersim.loaders.follow import Follower
+from clustersim.loaders.parts import Parts
+from clustersim.scenario.reading import Loader
+
+NO_TIME = Leg(*[0] * len(Leg._fields))  # what a loader does not look at
+
+
+def live(loader, rows):
+    """What was read; the lives that came about; whether one was refused.
+
+    Each of `rows` is a life (ranks, start, stop, read), which ends earlier where the loader does.
+    """
+    follower, lived, refused = Follower(loader), [], False
+    for ranks, start, stop, read in rows:
+        if lived and start > lived[-1][2]:
+            break
+        has = follower.begin(start, ranks)
+        if isinstance(has, Refused):
+            refused = True
+            break
+        last = stop if has is None else min(stop, start + has)
+        lived.append((ranks, start, last, read if last == stop and (has is None or has > stop - start) else last))
+        follower.end(*lived[-1][2:])
+    history = History()
+    for number, (ranks, start, stop, read) in enumerate(lived):
+        kept = lived[number + 1][1] if number + 1 < len(lived) else stop
+        history.legs.append(NO_TIME._replace(leg=number, start=start, stop=stop, read=read, kept=kept, data=ranks))
+    return follower.reads(history), lived, refused
+
+
+def steps_of(loader, reads, lived):
+    """The steps of the final model, each a list of sample ids."""
+    steps = {}
+    for row, stretch in zip(lived, reads.kept, strict=True):
+        for step in range(stretch.step, stretch.step + stretch.steps):
+            steps[step] = np.concatenate(loader.batch_at(stretch, step, row[0])).tolist()
+    return [steps[step] for step in sorted(steps)]
+
+
+def shards_of(order, samples):
+    """(family, epoch) -> the shards in reading order, as lists of sample ids; one list where there are no shards."""
+
+    def shards(family, epoch):
+        ids = order.samples_at(family, epoch, np.arange(samples)).tolist()
+        if not hasattr(order, "block_begins"):
+            return [ids]
+        begins = order.block_begins(family, epoch).tolist()
+        return [ids[a:b] for a, b in pairwise(begins)]
+
+    return shards
+
+
+def composed(chosen, epochs):
+    """Literal parts, and the same as the engine's parts; None if a scenario may not say them together."""
+    stated = literal.Parts(**chosen)
+    try:
+        said = Loader.model_validate(loader_keys(stated, epochs) | {"last_batch": stated.last_batch})
+    except ValueError:
+        return None
+    lasts = said.reshuffle_lasts or "epoch"
+    return stated, Parts(**said.model_dump(exclude={"preset", "reshuffle_lasts"}), reshuffle_lasts=lasts)
