@@ -1,4 +1,8 @@
-"""Every command and snippet that README and docs show is run, in order, in one empty directory a file."""
+"""Every command and snippet that README and docs show is run, in order, in one directory a file; outputs are real.
+
+A block with a title is the file of that name: it lies in the directory. A block `text` is what the commands of the
+block before it print: its lines, in their order, some of which may be left out.
+"""
 
 import os
 import re
@@ -19,8 +23,22 @@ def blocks(page, language):
 
 
 def commands(page):
-    lines = [line for block in blocks(page, "bash") for line in block.splitlines()]
-    return [line for line in lines if line.strip() and not line.startswith(INSTALLS)]
+    return [line for block in blocks(page, "bash") for line in lines(block)]
+
+
+def lines(block):
+    return [line for line in block.splitlines() if line.strip() and not line.startswith(INSTALLS)]
+
+
+def files(page):
+    """The files that a page shows, by the titles of their blocks."""
+    return dict(re.findall(r'^```\w+ title="(.*?)"\n(.*?)^```$', page.read_text(), flags=re.MULTILINE | re.DOTALL))
+
+
+def commands_and_outputs(page):
+    """Blocks of commands, each with the output that is shown right after it, if any."""
+    pattern = r"^```bash\n(.*?)^```$(?:\s*^```text\n(.*?)^```$)?"
+    return re.findall(pattern, page.read_text(), flags=re.MULTILINE | re.DOTALL)
 
 
 def run(command, directory):
@@ -30,13 +48,21 @@ def run(command, directory):
 
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=lambda page: page.name)
 def test_commands(page, tmp_path):
-    for line in commands(page):
-        words = shlex.split(line, comments=True)
-        if words[0] == "python":
-            words[0] = sys.executable
-        done = run(words, tmp_path)
-        assert done.returncode == 0, f"{line}\n{done.stderr}"
-        assert done.stdout or list(tmp_path.iterdir()), line
+    for name, text in files(page).items():
+        (tmp_path / name).write_text(text)
+    for block, shown in commands_and_outputs(page):
+        printed = ""
+        for line in lines(block):
+            words = shlex.split(line, comments=True)
+            if words[0] == "python":
+                words[0] = sys.executable
+            done = run(words, tmp_path)
+            assert done.returncode == 0, f"{line}\n{done.stderr}"
+            assert done.stdout or list(tmp_path.iterdir()), line
+            printed += done.stdout
+        rest = iter(printed.splitlines())
+        for line in shown.splitlines():
+            assert line in rest, f"{page.name} shows a line that is not printed there: {line}\n{printed}"
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
@@ -57,3 +83,42 @@ def test_the_page_on_how_it_works_names_files_that_exist():
     assert len(named) > 8
     for name in named:
         assert (ROOT / name).exists() or (ROOT / "clustersim" / name).exists(), name
+
+
+def test_every_page_is_in_the_sites_navigation():
+    named = re.findall(r": ([a-z-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), flags=re.MULTILINE)
+    assert sorted(named) == sorted(page.name for page in PAGES[1:])
+
+
+def test_the_script_for_slurm_runs_on_one_machine(tmp_path):
+    """With an srun that runs what it is given here, and no more than once."""
+    scripts = files(ROOT / "docs" / "machines.md")
+    (tmp_path / "study.sbatch").write_text(scripts["study.sbatch"])
+    srun = tmp_path / "bin" / "srun"
+    srun.parent.mkdir()
+    srun.write_text('#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\nexec "$@"\n')
+    srun.chmod(0o755)
+    environment = {
+        **os.environ,
+        "PATH": os.pathsep.join([str(srun.parent), str(Path(sys.executable).parent), os.environ["PATH"]]),
+    }
+    done = subprocess.run(
+        ["bash", "study.sbatch"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "2 points, 20 runs" in done.stdout
+
+
+def test_the_job_for_kubernetes_runs_what_it_names(tmp_path):
+    yaml = pytest.importorskip("yaml")
+    job = yaml.safe_load(files(ROOT / "docs" / "machines.md")["job.yaml"])
+    (container,) = job["spec"]["template"]["spec"]["containers"]
+    done = run([*container["command"], *container["args"]], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "study" / "table.parquet").exists()
