@@ -16,6 +16,7 @@ Phase = Literal[
     "load",
     "loader_resume",
     "warm_up",
+    "wasted_progress",
 ]
 
 
@@ -64,6 +65,7 @@ class Leg(NamedTuple):
     saves: tuple[int, ...]  # that became durable, by tier; the first is [checkpoint] itself
     timetable: Timetable
     ended_by: str  # a cause, or "end of run"
+    goes_on: bool = False  # the next leg goes on with the weights that this one left, without a restart
 
 
 class Span(NamedTuple):

@@ -252,7 +252,7 @@ class Run:
         return {
             "interruptions": sum(recovery.interruptions for recovery in history.recoveries),
             "failures": sum(happening.kind == "failure" for happening in history.happenings),
-            "restarts": len(history.legs) - 1,
+            "restarts": sum(not leg.goes_on for leg in history.legs[:-1]),
             "from_scratch": sum(happening.kind == "from scratch" for happening in history.happenings),
             "checkpoints": sum(leg.saves[0] for leg in history.legs) + history.final_save,
             "wall_h": history.wall_ns / HOUR_NS,

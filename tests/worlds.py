@@ -58,7 +58,15 @@ _CORRUPTION = st.sampled_from(
 _SURVIVES = st.sampled_from(
     [{"survives": "process"}, {"survives": "job"}, *({"survives": each, "copies": 2} for each in ("node", "domain"))]
 )
-_GROWING = st.sampled_from([{}, {"grow_back": "at-once"}, {"grow_back": "next-checkpoint"}])
+_GROWING = st.sampled_from(
+    [
+        {},
+        {"grow_back": "at-once"},
+        {"grow_back": "next-checkpoint"},
+        {"in_place": True},
+        {"in_place": True, "regroup": "3 s", "rejoin": {"type": "exponential", "mean": "10 min"}},
+    ]
+)
 _LEMONS = st.sampled_from(
     [{}, {"lemons": {"share": 0.3, "times": 5}}, {"lemons": {"share": 0.5, "times": 0.1, "cured_by_repair": True}}]
 )

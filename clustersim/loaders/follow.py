@@ -37,12 +37,21 @@ class Follower:
         self._loader = loader
         self._lineage: list[_Begun] = []
         self._reached: Any = None
+        self._degree = 0
         self._begun: list[tuple[int, Any]] = []
 
-    def begin(self, step: int, degree: int) -> int | Refused | None:
-        """A leg begins at `step` with `degree` replicas: how many steps the loader will deliver (None: no end)."""
+    def begin(self, step: int, degree: int, goes_on: bool = False) -> int | Refused | None:
+        """A leg begins at `step` with `degree` replicas: how many steps the loader will deliver (None: no end).
+
+        One that goes on does not come back from a checkpoint: to the survivors the step that failed is undone, and
+        another number of them is to the loader as a restart from a state that was saved there.
+        """
         if not self._begun:
             at = self._loader.start(degree)
+            saved = self._loader.save(at)
+        elif goes_on and degree == self._degree:
+            begun, at = self._begun[-1]
+            at = self._loader.advance(at, begun, step - begun).position
             saved = self._loader.save(at)
         else:
             saved = self._saved_at(step)
@@ -50,6 +59,7 @@ class Follower:
             if isinstance(resumed, Refused):
                 return resumed
             at = resumed
+        self._degree = degree
         self._lineage.append(_Begun(step, saved, at))
         self._begun.append((step, at))
         return self._loader.steps_left(at)
@@ -87,9 +97,11 @@ class Follower:
 def follow(history: History, loader: Loader) -> Reads:
     """Recount a finished history under a loader."""
     follower = Follower(loader)
+    goes_on = False
     for leg in history.legs:
-        follower.begin(leg.start, leg.data)
+        follower.begin(leg.start, leg.data, goes_on)
         follower.end(leg.stop, leg.read)
+        goes_on = leg.goes_on
     return follower.reads(history)
 
 

@@ -3,7 +3,7 @@
 import math
 from typing import Literal
 
-from pydantic import model_validator
+from pydantic import StrictBool, model_validator
 
 from clustersim.scenario.errors import wrong
 from clustersim.scenario.laws import DurationOrLaw
@@ -19,6 +19,12 @@ class Recovery(Part):
     grow_back: Literal["next-interruption", "at-once", "next-checkpoint"] = "next-interruption"
     """With "shrink", when it takes nodes that are back: when it is interrupted anyway; in a planned restart after the
     step in flight; or after the step at which the next save falls due."""
+    in_place: StrictBool = False
+    """With "shrink": the loss of replicas costs the step in flight alone; the others go on without a restart."""
+    regroup: DurationOrLaw = 0
+    """In place: the others stand still after a step that failed, or before a replica joins."""
+    rejoin: DurationOrLaw = 0
+    """In place: from the moment when there are nodes for a replica until it has the weights and may join."""
     diagnosis: DurationOrLaw = 0
     """After detection, until it is known which nodes have to be replaced."""
     scheduling: DurationOrLaw = 0
@@ -40,6 +46,15 @@ class Recovery(Part):
     def _check(self) -> "Recovery":
         if self.grow_back != "next-interruption" and self.policy != "shrink":
             raise wrong(f'"shrink" with grow_back = "{self.grow_back}"', f'"{self.policy}"', key="policy")
+        if self.in_place:
+            if self.policy != "shrink":
+                raise wrong('"shrink" with in_place', f'"{self.policy}"', key="policy")
+            if self.grow_back != "next-interruption":
+                expected = "none beside in_place, where replicas join as they are back"
+                raise wrong(expected, f'"{self.grow_back}"', key="grow_back")
+        for key in ("regroup", "rejoin"):
+            if getattr(self, key) != 0 and not self.in_place:
+                raise wrong("in_place beside it", "none", key=key)
         return self
 
     def start_up_more_ns(self, nodes: int) -> int:

@@ -19,6 +19,7 @@ class Crew:
         self._units: list[dict[int, None] | None] = [None] * units  # None: whole since the start, nodes not listed
         self._unit_of: dict[int, int] = {}  # nodes that are not where they were at the start
         self._broken: dict[int, None] = {}  # units with holes, in the order in which they broke
+        self._healing: dict[int, int] = {}  # units that took nodes while the others trained, and until when they heal
         self.nodes = self._first_nodes
 
     @property
@@ -46,13 +47,29 @@ class Crew:
         del self._unit_of[node]
         self.nodes -= 1
         self._broken[index] = None
+        self._healing.pop(index, None)
 
     def available(self, own_only: bool) -> int:
         """Nodes held, plus the spares that the job may take: all, or only those it started with."""
         return self.nodes + self._cluster.pool.spares(self._first_nodes if own_only else None)
 
-    def form(self, units: int) -> None:
-        """Make exactly so many whole units: dissolve the most broken ones first, then fill holes from the spares."""
+    def sound(self, now: int) -> int:
+        """Units that are whole and do not heal any more."""
+        return self.units - len(self._broken) - sum(until > now for until in self._healing.values())
+
+    def heal(self, unit: int, until: int) -> None:
+        """A unit of which `form` filled the holes cannot train until then."""
+        self._healing[unit] = until
+
+    def heal_all(self) -> None:
+        """All units start anew together: none has to heal by itself."""
+        self._healing.clear()
+
+    def form(self, units: int) -> list[int]:
+        """Make exactly so many whole units: dissolve the most broken ones first, then fill holes from the spares.
+
+        Returns the units of which holes were filled.
+        """
         surplus = self.units - units
         if surplus > 0:
             emptiest = sorted(self._broken, key=lambda index: (len(self._members(index)), -index))
@@ -69,7 +86,9 @@ class Crew:
                 members[node] = None
                 self._unit_of[node] = index
                 self.nodes += 1
+        filled = list(self._broken)
         self._broken.clear()
+        return filled
 
     def _dissolve(self, index: int) -> None:
         """Give a unit's nodes up, and close the gap with the last unit."""
@@ -78,6 +97,7 @@ class Crew:
             self._cluster.give_up(node)
             self.nodes -= 1
         self._broken.pop(index, None)
+        self._healing.pop(index, None)
         last = self.units - 1
         if index != last:
             moved = self._members(last)
@@ -86,4 +106,6 @@ class Crew:
             if last in self._broken:
                 del self._broken[last]
                 self._broken[index] = None
+            if last in self._healing:
+                self._healing[index] = self._healing.pop(last)
         self._units.pop()

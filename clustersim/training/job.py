@@ -26,6 +26,7 @@ from clustersim.training.store import Store
 
 _WAITING: tuple[tuple[Phase, int], ...] = (("waiting_for_nodes", NEVER),)
 _GROWING = "growing back"
+_REGROUPING = "regrouping"
 _BAD_CHECKPOINT = "bad checkpoint"
 
 
@@ -39,9 +40,13 @@ class State(Enum):
 
     TRAINING = auto()
     DETECTING = auto()
+    REGROUPING = auto()
     WAITING = auto()
     STARTING = auto()
     OVER = auto()
+
+
+_TIMED = (State.DETECTING, State.REGROUPING, State.STARTING)
 
 
 class Job:
@@ -77,6 +82,9 @@ class Job:
         self._store = store
         self._restarts = Restarts(plan, store, phases)
         self._went_bad = False
+        self._failed_until = 0  # the step that failed in place is over
+        self._regroups = False  # after the step that is complete now
+        self._unsaved = (0,) * len(plan.tiers)  # steps since the last save of each tier, when the leg began
         self._completion: Alarm | None = None
         self._nodes_counted_to = 0
         cluster.on_hit = self._hit
@@ -106,7 +114,9 @@ class Job:
 
     def _returned(self) -> None:
         """A node is back from repair."""
-        if self.state is State.WAITING or self._may_grow:
+        if self._plan.in_place and self.state is State.TRAINING:
+            self._regroup_soon()
+        elif self.state is State.WAITING or self._may_grow:
             self._decide_at_this_instant()
 
     def _decide_at_this_instant(self) -> None:
@@ -117,7 +127,7 @@ class Job:
     def _decide(self, alarm: Alarm) -> None:
         """What completes at this instant is complete; then failures count; then nodes that came back."""
         self.deciding_at = None
-        if self.state in (State.DETECTING, State.STARTING) and self._now == self._recovery.ends_ns:
+        if self.state in _TIMED and self._now == self._recovery.ends_ns:
             self._phases_done()
         if self.state is State.OVER:
             return
@@ -128,6 +138,9 @@ class Job:
         elif isinstance(self._clock, Closing) and self._now == self._leg_began + self._clock.over:
             self._end_leg(_GROWING, kept_whole=True)
             self._wait()
+        elif self._regroups:
+            self._end_leg(_REGROUPING, kept_whole=True, goes_on=True)
+            self._begin_phases(State.REGROUPING, [("start_up", self._restarts.regroup())])
         elif self._may_grow:
             self._grow()
 
@@ -136,8 +149,14 @@ class Job:
     def _interrupt(self) -> None:
         """Failures at one instant are one interruption."""
         hits, self.hits = self.hits, []
+        for hit in hits:
+            if hit.cause.degrees:
+                self._target = hit.cause.degrees[hit.k]
+        goes_on = self._goes_on(hits)
         if self.state is State.TRAINING:
-            self._end_leg(hits[0].cause.name if hits else _BAD_CHECKPOINT, kept_whole=False)
+            if goes_on:
+                self._failed_until = self._leg_began + self._clock.time_of(self._trained + 1)
+            self._end_leg(hits[0].cause.name if hits else _BAD_CHECKPOINT, kept_whole=goes_on, goes_on=goes_on)
         else:
             self._stop_phases()
         self._recovery.interruptions += 1
@@ -148,17 +167,19 @@ class Job:
             self._store.strike(hit)
             if hit.corrupt_since_ns is not None:
                 self._go_behind(hit.corrupt_since_ns)
-            if hit.cause.degrees:
-                self._target = hit.cause.degrees[hit.k]
-        self._come_back_to(self._store.newest_step())
         detection = max((hit.detection_ns for hit in hits), default=0)
+        if goes_on:
+            self._discard(detection)
+            return
+        self._come_back_to(self._store.newest_step())
         self._begin_phases(State.DETECTING, [("detection", detection), ("diagnosis", self._restarts.diagnosis())])
 
     def _go_behind(self, since: int) -> None:
         """What was saved since the weights became corrupt is of no use."""
         clean = self._store.newest_step(made_by_ns=since)
         # A restart since then may have gone behind the corruption already: what followed it is sound.
-        if not any(leg.kept <= clean for leg in self.history.legs[:-1] if leg.end_ns > since):
+        legs = self.history.legs[:-1]
+        if not any(leg.kept <= clean for leg in legs if leg.end_ns > since and not leg.goes_on):
             self._store.forget_after(since)
 
     def _come_back_to(self, step: int) -> None:
@@ -187,8 +208,10 @@ class Job:
         self._stop_phases()
         if self.state is State.STARTING:
             self._begin_leg()
-        else:
+        elif self.state is not State.REGROUPING:
             self._wait()
+        elif not self.hits:
+            self._regroup()
 
     def _wait(self) -> None:
         """Wait for nodes, if there are not enough."""
@@ -202,8 +225,7 @@ class Job:
         plan = self._plan
         degree = self._affordable_degree()
         if plan.policy != "wait":
-            needed = plan.unit_nodes * -(-self._target // plan.unit_replicas)
-            self._cluster.call_up(max(0, needed - self.crew.available(own_only=False)))
+            self._call_up()
         if degree is None:
             if self._cluster.returning == 0:
                 self._starve()
@@ -212,9 +234,18 @@ class Job:
         self._count_nodes()
         self._degree = degree
         self.crew.form(-(-degree // plan.unit_replicas))
+        self.crew.heal_all()
         self._cluster.arm()
         resume = _no_time if self._feed is None else self._feed.resume_ns
         self._begin_phases(State.STARTING, self._restarts.phases(self._now, degree, self.crew.nodes, resume))
+
+    def _call_up(self) -> None:
+        needed = self._plan.unit_nodes * self._target_units
+        self._cluster.call_up(max(0, needed - self.crew.available(own_only=False)))
+
+    @property
+    def _target_units(self) -> int:
+        return -(-self._target // self._plan.unit_replicas)
 
     def _affordable_degree(self) -> int | None:
         """The degree that the job can have with the nodes it holds and may take now; None: it waits."""
@@ -223,6 +254,12 @@ class Job:
         most = min(self._target, units * plan.unit_replicas)
         if most == self._target or plan.policy != "shrink":
             return self._target if most == self._target else None
+        return self._degree_of(units)
+
+    def _degree_of(self, units: int) -> int | None:
+        """The largest degree that so many units allow, at most the target; None if it is too small."""
+        plan = self._plan
+        most = min(self._target, units * plan.unit_replicas)
         return next((d for d in range(most, plan.least_degree - 1, -1) if plan.degree_allowed(d)), None)
 
     def _starve(self) -> None:
@@ -231,7 +268,75 @@ class Job:
         held, needed = self.crew.nodes, plan.unit_nodes * (-(-degree // plan.unit_replicas))
         self._finish("starved", f"the job holds {held} of the {needed} nodes it needs, and no other will come back")
 
+    # --- in place
+
+    def _goes_on(self, hits: Sequence[Hit]) -> bool:
+        """Whether replicas enough survive failures to go on without a restart."""
+        return (
+            self._plan.in_place
+            and self.state in (State.TRAINING, State.REGROUPING)
+            and not self._went_bad
+            # What stops the job as a whole, or has spread to all, leaves no survivor; a script says how many are left.
+            and not any(hit.cause.scope == "job" and hit.cause.life is not None for hit in hits)
+            and not any(hit.corrupt_since_ns is not None for hit in hits)
+            and self._degree_of(self.crew.sound(self._now)) is not None
+        )
+
+    def _discard(self, detection: int) -> None:
+        """The step that failed runs to its end, or until it is seen that somebody is missing: no replica commits it."""
+        now, failed_until = self._now, max(self._now, self._failed_until)
+        phases: list[tuple[Phase, int]] = [
+            ("wasted_progress", failed_until - now),
+            ("detection", max(0, now + detection - failed_until)),
+            ("start_up", self._restarts.regroup()),
+        ]
+        self._begin_phases(State.REGROUPING, phases)
+
+    def _regroup(self) -> None:
+        """Take nodes for replicas that are missing, which heal by themselves, and go on with those that are sound."""
+        now, plan = self._now, self._plan
+        self._count_nodes()
+        units = min(self._target_units, self.crew.available(own_only=False) // plan.unit_nodes)
+        for unit in self.crew.form(units):
+            healed = now + self._restarts.rejoin()
+            if now < healed < NEVER:
+                Alarm(self._env, healed, Rank.COMPLETE, lambda _: self._regroup_soon())
+            self.crew.heal(unit, healed)
+        self._cluster.arm()
+        self._call_up()
+        degree = self._degree_of(self.crew.sound(now))
+        if degree is None:
+            self._come_back_to(self._store.newest_step())
+            self._wait()
+            return
+        self._degree = degree
+        self._begin_leg(goes_on=True)
+
+    def _regroup_soon(self) -> None:
+        """If replicas can join, or begin to heal, regroup after the step in flight."""
+        if self.state is not State.TRAINING or isinstance(self._clock, Closing):
+            return
+        joins = (self._degree_of(self.crew.sound(self._now)) or 0) > self._degree
+        more = self.crew.available(own_only=False) // self._plan.unit_nodes > self.crew.units
+        if not joins and not (more and self.crew.units < self._target_units):
+            return
+        leg, steps = self._cluster.leg, self._soon
+        if self._left is None or steps < self._left:
+            complete = self._leg_began + self._clock.time_of(steps)
+            Alarm(self._env, complete, Rank.COMPLETE, lambda _: self._regroups_now(leg))
+
+    def _regroups_now(self, leg: int) -> None:
+        if leg == self._cluster.leg and self.state is State.TRAINING and not isinstance(self._clock, Closing):
+            self._regroups = True
+            self._decide_at_this_instant()
+
     # --- planned restarts
+
+    @property
+    def _soon(self) -> int:
+        """Steps of the leg with the one in flight, at least one."""
+        steps = self._trained
+        return max(1, steps + (self._leg_began + self._clock.time_of(steps) < self._now))
 
     @property
     def _may_grow(self) -> bool:
@@ -241,12 +346,10 @@ class Job:
 
     def _grow(self) -> None:
         """If there are nodes for more replicas, end the leg after the step in flight, or at the next checkpoint."""
-        degree, clock, elapsed = self._affordable_degree(), self._clock, self._now - self._leg_began
+        degree, clock, steps = self._affordable_degree(), self._clock, self._soon
         assert isinstance(clock, LegClock)
         if degree is None or degree <= self._degree:
             return
-        steps = clock.at(elapsed).steps
-        steps = max(1, steps + (clock.time_of(steps) < elapsed))
         if self._plan.grow_back == "next-checkpoint":
             steps = clock.next_due(0, steps)
         if self._left is None or steps < self._left:
@@ -265,22 +368,28 @@ class Job:
 
     # --- training
 
-    def _begin_leg(self) -> None:
-        now, plan = self._now, self._plan
-        if self.history.legs:
-            self._come_back_to(self._restarts.step)
-        delivered = None if self._feed is None else self._feed.begin(self._step, self._degree)
+    def _begin_leg(self, goes_on: bool = False) -> None:
+        now, plan, legs = self._now, self._plan, self.history.legs
+        if goes_on:
+            legs[-1] = legs[-1]._replace(goes_on=True)
+        else:
+            self._unsaved = (0,) * len(plan.tiers)
+            if legs:
+                self._come_back_to(self._restarts.step)
+        delivered = None if self._feed is None else self._feed.begin(self._step, self._degree, goes_on)
         if isinstance(delivered, Refused):
             self._finish("refused", delivered.reason)
             return
         self.state = State.TRAINING
         if self.history.legs:
             self.history.recoveries.append(self._recovery.record())
-            if self._restarts.source is None and self._store.has_held:
+            if not goes_on and self._restarts.source is None and self._store.has_held:
                 self._log("from scratch", "")
         self._leg_began = now
-        step_ns = plan.step_ns(self._degree)
-        self._clock = LegClock(step_ns, plan.savings(self._degree))
+        savings = plan.savings(self._degree)
+        if goes_on:
+            savings = tuple(saving.after(steps) for saving, steps in zip(savings, self._unsaved, strict=True))
+        self._clock = LegClock(plan.step_ns(self._degree), savings)
         left = None if plan.steps is None else plan.steps - self._step
         if delivered is not None:
             left = delivered if left is None else min(left, delivered)
@@ -327,22 +436,35 @@ class Job:
         """A leg from a checkpoint that is bad shows it some steps later."""
         source, leg = self._restarts.source, self._cluster.leg
         if source is not None and self._restarts.goes_bad:
-            steps = self._plan.tiers[source.tier].bad_after_steps
-            seen = self._clock.time_of(steps)
-            Alarm(self._env, self._leg_began + seen, Rank.STRIKE, lambda _: self._goes_bad(leg, steps))
+            steps = source.step + self._plan.tiers[source.tier].bad_after_steps - self._step
+            if steps > 0:
+                seen = self._leg_began + self._clock.time_of(steps)
+                Alarm(self._env, seen, Rank.STRIKE, lambda _: self._goes_bad(leg, steps))
 
     def _goes_bad(self, leg: int, steps: int) -> None:
         if leg == self._cluster.leg and self.state is State.TRAINING and self._trained == steps:
             self._went_bad = True
             self._decide_at_this_instant()
 
-    def _end_leg(self, ended_by: str, kept_whole: bool) -> None:
-        """Write the leg down, and what it saved; where it was not kept whole the next one may start at any of that."""
+    def _end_leg(self, ended_by: str, kept_whole: bool, goes_on: bool = False) -> None:
+        """Write the leg down, and what it saved; where it was not kept whole the next one may start at any of that.
+
+        Where it goes on, saves that are being written are so to their end, by the others.
+        """
         clock, start = self._clock, self._step
         elapsed = self._now - self._leg_began
         progress = clock.at(elapsed)
         stop = start + progress.steps
-        read = stop + (progress.partial > 0)
+        # A replica that is lost between two steps is missed in the next one.
+        fails = goes_on and not self._regroups
+        read = stop + (progress.partial > 0 or fails)
+        count_saves = clock.made if goes_on else clock.durable
+        saves = tuple(count_saves(tier, elapsed) for tier in range(len(clock.savings)))
+        self._unsaved = tuple(
+            progress.steps - clock.step_of(tier, count - 1) if count else unsaved + progress.steps
+            for tier, (count, unsaved) in enumerate(zip(saves, self._unsaved, strict=True))
+        )
+        self._regroups = False
         leg = Leg(
             leg=len(self.history.legs),
             start=start,
@@ -356,7 +478,7 @@ class Job:
             step_ns=clock.step,
             wait_ns=self._plan.wait_ns(self._degree),
             stall_ns=progress.stalled,
-            saves=tuple(clock.durable(tier, elapsed) for tier in range(len(clock.savings))),
+            saves=saves,
             timetable=clock,
             ended_by=ended_by,
         )
@@ -384,6 +506,8 @@ class Job:
             self._end_leg("end of run", kept_whole)
         else:
             self._stop_phases()
+            if self.state is State.REGROUPING and not kept_whole:
+                self._come_back_to(self._store.newest_step())
             self.history.recoveries.append(self._recovery.record())
         self._count_nodes()
         self.state = State.OVER

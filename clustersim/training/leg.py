@@ -11,7 +11,7 @@ in the order of the tiers. Only a leg with one tier waits.
 """
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 
@@ -23,6 +23,12 @@ class Saving:
     stall: int
     write: int
     when_busy: Literal["wait", "skip"]
+    first: int | None = None
+    """Steps until the first save, if not `every`."""
+
+    def after(self, unsaved: int) -> "Saving":
+        """The same of a leg that goes on, so many steps after the last save."""
+        return replace(self, first=max(1, self.every - unsaved))
 
 
 class Progress(NamedTuple):
@@ -67,7 +73,9 @@ class LegClock:
         training = saving.every * self.step
         skipped = max(1, -(-saving.write // training)) if saving.when_busy == "skip" else 1
         period = saving.every * skipped
-        return _Series(saving.every, period, max(0, saving.write - period * self.step), saving.stall, saving.write)
+        return _Series(
+            saving.first or saving.every, period, max(0, saving.write - period * self.step), saving.stall, saving.write
+        )
 
     def at(self, elapsed: int) -> Progress:
         """Progress after `elapsed`; what completes at that very instant is complete."""

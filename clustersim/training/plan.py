@@ -49,6 +49,9 @@ class JobPlan:
     final_checkpoint: bool
     policy: Literal["spare", "wait", "shrink"]
     grow_back: Literal["next-interruption", "at-once", "next-checkpoint"]
+    in_place: bool  # what is lost costs the step in flight, and the others go on
+    regroup: Law
+    rejoin: Law
     diagnosis: Law
     scheduling: Law
     start_up: Law
@@ -66,8 +69,11 @@ class JobPlan:
 class Feed(Protocol):
     """What the clock asks the data domain where data acts on time."""
 
-    def begin(self, step: int, degree: int) -> int | Refused | None:
-        """A leg begins at a step with so many replicas: how many steps the loader will deliver (None: no end)."""
+    def begin(self, step: int, degree: int, goes_on: bool = False) -> int | Refused | None:
+        """A leg begins at a step with so many replicas: how many steps the loader will deliver (None: no end).
+
+        `goes_on`: it goes on where the last one stopped, without a restart.
+        """
 
     def resume_ns(self, step: int, degree: int) -> int:
         """How long the loader takes to come back to a step with so many replicas, before the first step; asked once

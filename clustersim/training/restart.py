@@ -9,7 +9,7 @@ from clustersim.training.plan import JobPlan
 from clustersim.training.store import Checkpoint, Store
 
 # Which draw of a recovery's stream is whose.
-_START_UP, _LOAD, _DIAGNOSIS, _SCHEDULING, _WARM_UP, _LOAD_AGAIN = range(6)
+_START_UP, _LOAD, _DIAGNOSIS, _SCHEDULING, _WARM_UP, _REGROUP, _REJOIN, _LOAD_AGAIN = range(8)
 
 
 class Restarts:
@@ -19,7 +19,7 @@ class Restarts:
         self._plan = plan
         self._store = store
         self._stream = stream
-        self._attempts = self._diagnoses = 0
+        self._attempts = self._diagnoses = self._regroups = self._rejoins = 0
         self._in_vain: list[tuple[int, Checkpoint]] = []  # until when checkpoints are tried that cannot be read
         self.source: Checkpoint | None = None
         """The checkpoint of the attempt that is under way, or of the leg that it led to; None: step 0."""
@@ -38,6 +38,16 @@ class Restarts:
         """How long the next diagnosis takes."""
         self._diagnoses += 1
         return draw(self._plan.diagnosis, self._stream, _DIAGNOSIS, self._diagnoses - 1)
+
+    def regroup(self) -> int:
+        """How long the next regrouping of replicas takes that go on in place."""
+        self._regroups += 1
+        return draw(self._plan.regroup, self._stream, _REGROUP, self._regroups - 1)
+
+    def rejoin(self) -> int:
+        """How long the next replica heals that joins others in place."""
+        self._rejoins += 1
+        return draw(self._plan.rejoin, self._stream, _REJOIN, self._rejoins - 1)
 
     def phases(
         self, now: int, degree: int, nodes: int, loader_resume: Callable[[int, int], int]

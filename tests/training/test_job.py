@@ -135,7 +135,7 @@ def test_node_hours_are_of_the_nodes_that_are_held():
 
 def test_a_loader_may_take_time_to_come_back():
     class Feed:
-        def begin(self, step, degree):
+        def begin(self, step, degree, goes_on):
             return None
 
         def resume_ns(self, step, degree):
@@ -428,7 +428,7 @@ def test_whole_numbers_are_whole():
 
 def test_a_loader_that_refuses_ends_the_run_at_that_restart():
     class Feed:
-        def begin(self, step, degree):
+        def begin(self, step, degree, goes_on):
             return Refused("saved by 4 ranks, cannot be restored by 3") if degree == 3 else None
 
         def resume_ns(self, step, degree):
