@@ -70,6 +70,8 @@ class Parts:
     missing_state: MissingState = "fresh"
     past_end: PastEnd = "end"
     miscount: Literal["none", "doubled", "rank-as-global"] = "none"
+    counted_in: int | None = None  # samples of a unit in which the position is saved, None: 1
+    taken_for: int | None = None  # samples that such a unit is taken for, None: as many as it has
     keeps_count: bool = False
     snapshot_every: int = 1
     buffer: int = 0  # samples that each reader shuffles in a buffer

@@ -95,6 +95,8 @@ class ReaderLoader(Readers):
             at = replace(at, skipped=max(at.skipped, int(at.read[0].sum())))
         if parts.miscount == "rank-as-global":
             return self._within(self._going_on(replace(at, ranks=ranks, read=np.full_like(at.read, at.own_count)), leg))
+        if parts.counted_in or parts.taken_for:
+            return self._in_units(at, ranks, leg)
         if parts.saves == "steps":
             each = self._steps_of_epoch(self._begin(at, 0, ranks))
             if not each:
@@ -123,6 +125,17 @@ class ReaderLoader(Readers):
         one_for_all = ranks != at.ranks and self.parts.on_layout_change == "reshard"
         since = np.full(ranks, since.max()) if one_for_all else self._by_rank(since, ranks)
         return self._skip(back, np.where(self._begins_again(there, self._lengths(there)), 0, since))
+
+    def _in_units(self, at: Standing, ranks: int, leg: int) -> Standing | Refused:
+        """To a position that was saved in whole units, each taken for as many samples as the composition says.
+
+        What it counts is the position itself, or what the trainer has trained of the epoch, wherever that was read.
+        """
+        counted = at.read if self.parts.saves == "samples" else at.counted[:, None] * self.batch
+        counted = np.minimum(counted, self._lengths(at))
+        unit = self.parts.counted_in or 1
+        read = counted // unit * (self.parts.taken_for or unit)
+        return self._within(self._going_on(replace(at, ranks=ranks, read=read), leg))
 
     def _unread(self, at: Standing, rank: int, worker: int) -> Ints:
         """What a reader has not read of its epoch."""

@@ -158,6 +158,11 @@ class Loader(Part):
     """A buffer that is read again from its start gives the same order again, or another after every restart."""
     miscount: Literal["none", "doubled", "rank-as-global"] = "none"
     """The saved count is wrong: batches before the last restart count twice, or a rank's own is taken for all."""
+    counted_in: PositiveCount | None = None
+    """Samples of a unit that the position is saved in, 1 if not said: a micro-batch, a packed row. What is no whole one is
+    read again."""
+    taken_for: PositiveCount | None = None
+    """Samples that a saved unit is taken for when the loader comes back; if it is not counted_in, that is wrong."""
     interleave: PositiveCount = 1
     """Shards that a reader reads in turn, a sample of each."""
     canonical: Count = 0
@@ -245,6 +250,16 @@ class Loader(Part):
 
 _PARTS = ("strided", "contiguous", "shards", "contiguous-shards", "queue")
 _WHOLE = ("short", "drop", "pad")
+_UNITS: dict[str, tuple[object, ...]] = {
+    "partition": ("global",),
+    "saves": ("samples", "batches"),
+    "comes_back": ("exact", "reshuffle"),
+    "last_batch": _WHOLE,
+    "counted_at": ("trained",),
+    "miscount": ("none",),
+    "buffer": (0,),
+    "canonical": (0,),
+}
 # What a part of the composition goes together with where it is not as usual; (): with any but 0.
 _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
     ("counted_at", {"saves": ("samples",), "readers_per_rank": (1,)}),
@@ -264,6 +279,8 @@ _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
     ("keeps_count", {"comes_back": ("restart-epoch",), "last_batch": _WHOLE}),
     ("snapshot_every", {"saves": ("samples",), "partition": _PARTS, "counted_at": ("trained",)}),
     ("miscount", {"comes_back": ("exact",), "last_batch": _WHOLE}),
+    ("counted_in", _UNITS),
+    ("taken_for", _UNITS),
     ("buffer", {"counted_at": ("trained",), "snapshot_every": (1,), "last_batch": _WHOLE}),
     ("buffer_kind", {"buffer": ()}),
     ("buffer_saved", {"buffer": (), "saves": ("samples",)}),

@@ -274,7 +274,8 @@ class Loader:
 
     def _goes_to_the_next(self):
         """Whether a state at the end of an epoch leads to the next one at once, which begins in its own order."""
-        sound = self.parts.past_end == "end" and self.parts.miscount == "none"
+        whole = self.parts.counted_in == 1 and not self.parts.taken_for
+        sound = self.parts.past_end == "end" and self.parts.miscount == "none" and whole
         return self.parts.epoch_edge == "finished" or (self.parts.partition == "global" and sound)
 
     def begin(self, epoch):
@@ -302,6 +303,8 @@ class Loader:
             self.readers = self.fresh_readers()
         elif parts.miscount == "rank-as-global":
             self.readers[0].streams[0].shards.read = [state["own_count"]]
+        elif parts.counted_in > 1 or parts.taken_for:
+            self._go_on_in_units(state)
         elif parts.saves == "steps":
             self._fast_forward(state)
         elif changed and parts.on_layout_change == "redivide":
@@ -325,6 +328,14 @@ class Loader:
                 if reader.next() is None and self.parts.past_end == "refuse":
                     raise RefusedError("the position lies behind the end of the part")
             reader.batches = 2 * skipped if self.parts.miscount == "doubled" else skipped
+
+    def _go_on_in_units(self, state):
+        """The position (or the batches of the loop so far) in whole units, each taken for so many samples."""
+        parts, its = self.parts, deepcopy(state["readers"][0])
+        stream, length = its["streams"][0], self.readers[0].streams[0].shards.length
+        counted = min(its["batches"] * self.batch if parts.saves == "steps" else stream["read"][0], length)
+        stream["read"] = [counted // parts.counted_in * (parts.taken_for or parts.counted_in)]
+        self._keep_local([its])
 
     def _redivide(self, state, ranks_before):
         share = self.corpus.samples // self.readers_count

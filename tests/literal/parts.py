@@ -157,6 +157,8 @@ class Parts:
     buffer_seed: str = "epoch"
     interleave: int = 1  # groups of its shards that a stream reads in turn; 1: one shard after another
     unfinished_shard: str = "again"
+    counted_in: int = 1  # a position is saved in whole units of so many samples (global partition only)
+    taken_for: int = 0  # and comes back as so many samples for each of them; 0: as many as it has
     skip: tuple = ()  # positions that no step reads, with batches that span epochs
 
     def __post_init__(self):

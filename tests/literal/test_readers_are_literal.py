@@ -30,6 +30,8 @@ OTHER = {
     "snapshot_every": [3],
     "prefetch": [1, 2],
     "miscount": ["doubled"],
+    "counted_in": [4, 5],
+    "taken_for": [1, 5, 7],
     "comes_back": ["restart-epoch", "next-epoch", "restart-run", "reshuffle"],
     "reshuffle_lasts": ["for-good"],
     "order_epoch": ["first"],

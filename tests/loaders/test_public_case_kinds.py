@@ -128,7 +128,7 @@ def test_a_packing_ratio_that_is_not_in_the_count(ratio, rows, steps):
     """S steps of B rows of r documents: S B (r - 1) documents are read again."""
     run = case(
         "13*",
-        cluster__nodes=ratio,
+        loader__counted_in=ratio,
         model__global_batch=ratio * rows,
         data__documents=ratio * rows * 60,
         failures__0__at_steps=[steps],
@@ -223,3 +223,50 @@ def test_a_loader_that_refuses_other_ranks_ends_the_run_with_all_counts_until_th
     assert run.history.reason == f"the loader was saved by 4 ranks and refuses to come back on {ranks}"
     assert (run.steps, run.account.views) == (3, 96)
     assert case("11*", failures__0__data=[4], loader__on_layout_change="refuse").history.outcome == "done"
+
+
+@some
+@given(st.integers(2, 6), st.integers(1, 4), st.integers(1, 9), st.integers(1, 20))
+def test_optimizer_steps_and_micro_batches_are_two_counters(accumulation, micro_batch, ranks, steps):
+    """G micro-batches a step. Steps taken for micro-batches: back at c / G, again and again. Micro-batches for steps:
+    on at G c, or at the epoch's end. The trainer's own count goes on either way."""
+    batch, epoch = accumulation * micro_batch * ranks, 60
+    changes = {
+        "cluster__nodes": ranks,
+        "model__global_batch": batch,
+        "data__documents": epoch * batch,
+        "failures__0__at_steps": [steps, 2 * steps],
+        "checkpoint__every": f"{steps} steps",
+        "loader__saves": "batches",
+    }
+    micro = batch // accumulation
+    repeated = case("13*", **changes, loader__counted_in=batch, loader__taken_for=micro)
+    # Its first lives read c steps each, from 0 and from c / G on; the last one from 2 c / G to the end.
+    reads = [(0, steps * batch), (steps * micro, steps * (micro + batch)), (2 * steps * micro, epoch * batch)]
+    assert damage(repeated) == (sum(stop - start for start, stop in reads) - epoch * batch, 0)
+    changes |= {"failures__0__at_steps": [steps]}
+    lost = case("13*", **changes, loader__counted_in=micro, loader__taken_for=batch)
+    assert damage(lost) == (0, (min(epoch, accumulation * steps) - steps) * batch)
+
+
+@some
+@given(st.integers(1, 8), st.integers(1, 4), st.integers(1, 4), st.integers(1, 3))
+def test_ranks_that_share_data_read_it_once(replicas, tensor, pipeline, context):
+    """GPUs of one replica are one reader: what is read, lost and repeated is that of as many replicas alone."""
+    changes = {
+        "model__global_batch": 8 * replicas,
+        "data__samples": 960,
+        "failures__0__at_steps": [10],
+        "failures__0__data": [max(1, replicas // 2)],
+    }
+    alone = case("11*", **changes, cluster__nodes=replicas)
+    shared = case(
+        "11*",
+        **changes,
+        cluster__nodes=replicas * tensor * pipeline * context,
+        parallelism__tensor=tensor,
+        parallelism__pipeline=pipeline,
+        parallelism__context=context,
+    )
+    assert shared.ledger.equals(alone.ledger)
+    assert (shared.counts.seen == alone.counts.seen).all()
