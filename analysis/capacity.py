@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from analysis.output import draw, say
 from analysis.spread import mean, proportion
 
 if TYPE_CHECKING:
@@ -172,14 +173,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, ValueError) as error:
         print(f"{options.directory}: {error}", file=sys.stderr)
         return 2
-    print(found.to_string(index=False, float_format="{:,.4g}".format))
-    try:
-        drawn = figure(found, by_h, options.confidence, name)
-    except ImportError:
-        print("no picture: it takes matplotlib (pip install 'clustersim[figures]')", file=sys.stderr)
-        return 0
-    drawn.savefig(options.picture or options.directory / "capacity.png")
-    return 0
+    picture = options.picture or options.directory / "capacity.png"
+    shown = found.to_string(index=False, float_format="{:,.4g}".format)
+    return say(shown) or draw(lambda: figure(found, by_h, options.confidence, name), picture)
 
 
 if __name__ == "__main__":

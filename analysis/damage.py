@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+
+from analysis.output import draw, say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -227,22 +228,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{given.directory}: expected what `clustersim run --out` left, found no such tables", file=sys.stderr)
         return 2
     picture = given.out or given.directory / "damage.png"
-    try:
-        figure(stored, title).savefig(picture)
-    except (OSError, ValueError) as error:  # no such directory, or a format that matplotlib does not know
-        print(f"{picture}: could not be written ({error})", file=sys.stderr)
-        return 2
-    print(f"wrote {picture}", file=sys.stderr)
     tables = (frame.to_string(index=False, float_format="{:,.4g}".format) for frame in (rate(stored), by_cause(stored)))
-    try:
-        print(*tables, sep="\n\n", flush=True)
-    except OSError as error:
-        # Python flushes stdout once more when it exits.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(error, BrokenPipeError):  # a reader that has seen enough
-            print(f"the tables could not be printed ({error.strerror})", file=sys.stderr)
-            return 1
-    return 0
+    return draw(lambda: figure(stored, title), picture) or say(*tables)
 
 
 if __name__ == "__main__":

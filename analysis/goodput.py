@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.labels import labels
+from analysis.output import draw, say
 from analysis.spread import mean
 
 if TYPE_CHECKING:
@@ -205,14 +206,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"{options.directory}: {error}", file=sys.stderr)
         return 2
-    print(_printed(stored))
-    try:
-        drawn = figure(stored, stored.name)
-    except ImportError:
-        print("no picture: it takes matplotlib (pip install 'clustersim[figures]')", file=sys.stderr)
-        return 0
-    drawn.savefig(options.picture or options.directory / "goodput.png")
-    return 0
+    picture = options.picture or options.directory / "goodput.png"
+    return say(_printed(stored)) or draw(lambda: figure(stored, stored.name), picture)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ import pandas as pd
 
 from analysis.axes import by_count, count
 from analysis.labels import labels
+from analysis.output import draw, say
 from analysis.spread import mean
 
 if TYPE_CHECKING:
@@ -286,15 +287,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, ValueError) as error:
         print(f"{options.directory}: {error}", file=sys.stderr)
         return 2
-    print(_printed(stored, rows), end="\n\n")
-    print(binned(stored).to_string(index=False, float_format="{:,.4g}".format), end="\n\n")
-    print(*(f"- {line}" for line in limits(stored, rows, options.parameters)), sep="\n")
-    if options.picture is not None:
-        try:
-            figure(stored, stored.name).savefig(options.picture)
-        except ImportError:
-            print("no picture: it takes matplotlib (pip install 'clustersim[figures]')", file=sys.stderr)
-    return 0
+    times = binned(stored).to_string(index=False, float_format="{:,.4g}".format)
+    known = "\n".join(f"- {line}" for line in limits(stored, rows, options.parameters))
+    code = say(_printed(stored, rows), times, known)
+    return code if options.picture is None else code or draw(lambda: figure(stored, stored.name), options.picture)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from analysis.output import draw, say
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -143,15 +145,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, ValueError) as error:
         print(f"{options.directory}: {error}", file=sys.stderr)
         return 2
-    for table in tables:
-        print(table.to_string(index=False), end="\n\n")
-    try:
-        drawn = picture(responses)
-    except ImportError:
-        print("no picture: it takes matplotlib (pip install 'clustersim[figures]')", file=sys.stderr)
-        return 0
-    drawn.savefig(options.picture or options.directory / "sensitivity.png")
-    return 0
+    picture_file = options.picture or options.directory / "sensitivity.png"
+    return say(*(table.to_string(index=False) for table in tables)) or draw(lambda: picture(responses), picture_file)
 
 
 if __name__ == "__main__":

@@ -18,9 +18,10 @@ from clustersim.loaders.draws import draws_of
 from clustersim.loaders.follow import Reads, plan
 from clustersim.loaders.parts import Loader, Stretch, ToCount, count_reads
 from clustersim.scenario import Scenario
+from clustersim.scenario.checkpoint import MAIN_TIER
 from clustersim.scenario.cost import Used
 from clustersim.training.buckets import node_time_buckets, time_buckets
-from clustersim.training.used import used
+from clustersim.training.used import stored_hours, used
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -274,9 +275,13 @@ class Run:
     def used(self) -> Used:
         """What the run used of the cluster."""
         scenario, history = self.scenario, self.history
-        size = scenario.sizes.checkpoint_bytes
-        stored_h = (history.wall_ns / HOUR_NS - self.checkpoints["durable_h"]).tolist() if size else []
-        cluster = scenario.cluster
+        size, cluster = scenario.sizes.checkpoint_bytes, scenario.cluster
+        stored_h = 0.0
+        if size:
+            saved = self.checkpoints
+            # A tier is part of the cluster: its storage is not paid for.
+            durable_h = saved.loc[saved["tier"] == MAIN_TIER, "durable_h"].tolist()
+            stored_h = stored_hours(durable_h, history.wall_ns / HOUR_NS, scenario.checkpoint.keep)
         return used(history, cluster.own_nodes, cluster.gpus_per_node, size, stored_h)
 
     def _cost_figures(self) -> dict[str, Figure]:

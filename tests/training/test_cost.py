@@ -34,6 +34,24 @@ def test_amounts_and_prices_by_hand():
     assert figures["cost"] == pytest.approx((gpus + 20 * 0.4 * STORED_S / 730) / 3600)
 
 
+def test_checkpoints_that_are_not_retained_are_not_stored():
+    kept = {**JOB, "checkpoint": {**JOB["checkpoint"], "keep": 2}, "cost": PRICES}
+    # Each is stored until the second after it is durable: the first two of nine fall over the restart.
+    durable = [100, 200, *(315 + 100 * k for k in range(1, 8))]
+    stored_s = sum(after - each for each, after in zip(durable, [*durable[2:], 1115, 1115], strict=True))
+    figures = simulate(load_scenario(kept)).summary()
+    assert figures["checkpoint_tb_months"] == pytest.approx(0.4 * stored_s / 3600 / 730)
+
+
+def test_the_storage_of_tiers_is_not_paid_for():
+    near = {"name": "memory", "every": "5 steps", "survives": "process"}
+    checkpoint = {**JOB["checkpoint"], "when_busy": "skip", "tiers": [near]}
+    # The memory outlives the crash: the job goes on from step 25, and is done after 1,065 s.
+    durable = [100, 200, *(315 + 100 * k for k in range(1, 8))]
+    figures = simulate(load_scenario({**JOB, "checkpoint": checkpoint, "cost": PRICES})).summary()
+    assert figures["checkpoint_tb_months"] == pytest.approx(0.4 * sum(1065 - each for each in durable) / 3600 / 730)
+
+
 def test_idle_and_spare_gpus_cost_as_much_as_busy_ones_unless_said():
     assert cost_of(gpu_hour=3.0) == pytest.approx(3.0 * 5 * 2 * 1115 / 3600)
 
