@@ -5,22 +5,14 @@ too, the literal loader draws other numbers: views are the same, and damage has 
 the count of each sample or, where several permutations meet, have the same mean.
 """
 
-import math
-import statistics
 from random import Random
 
-import numpy as np
 import pytest
 
-import literal
-from clustersim import streams
-from clustersim.account import count_identity
 from clustersim.data.corpus import Corpus
 from clustersim.data.orders import order_of
-from clustersim.loaders.follow import plan
-from clustersim.loaders.parts import count_reads
-from clustersim.loaders.returning import ReaderLoader
-from literal.engine import composed, live, shards_of
+from literal.agreement import agree, off
+from literal.engine import composed
 from literal.test_readers_are_literal import (
     BATCH,
     EPOCHS,
@@ -93,69 +85,11 @@ def history(random, parts):
     return order_of(kind, Corpus(samples, random.randint(1, min(samples, 25))), random.randrange(10**6), 0), rows
 
 
-def literally(stated, order, rows):
-    """Views of each sample, int64[N], by the literal loader; None if it refuses."""
-    shards = shards_of(order, order.size)
-    if (stated.partition, stated.permutes) == ("contiguous", "part"):  # it is the parts that are shuffled
-        shards = "sequential"
-    corpus = literal.Corpus(order.size, order=shards, seed=order.drawn_by[0])
-    line = literal.run(stated, corpus, [literal.Attempt(*row) for row in rows], BATCH, EPOCHS, 0)
-    return None if line.refused else np.array(line.counts(order.size))
-
-
-def damage(planned, seen):
-    """Extra and missing views, and samples never seen."""
-    more = seen - planned
-    return np.array([more.clip(min=0).sum(), (-more).clip(min=0).sum(), (seen == 0).sum()])
-
-
-def of_ledger(ledger):
-    table = ledger.table
-    return damage(table.planned.repeat(table.samples), table.seen.repeat(table.samples))
-
-
-def agree(composition, random, to_the_sample):
-    """How far the count of each sample is off the literal loader's damage, and intervals off that count: int64[2, 3].
-
-    None if the loader refuses a restart, as the literal one does.
-    """
-    stated, parts = composition
-    order, rows = history(random, parts)
-    loader = ReaderLoader(order, BATCH, parts, None, rows[0][0])
-    reads, lived, refused = live(loader, rows)
-    seen = literally(stated, order, lived + rows[len(lived) : len(lived) + refused])
-    assert (seen is None) == refused
-    if refused:
-        return None
-    planned = plan(loader, rows[0][0], lived[-1][2])
-    counts = count_identity(loader.spaces, loader.draws(planned)[0], loader.draws(reads.kept)[0])
-    in_plan = planned[0].steps
-    sound = literally(stated, order, [(rows[0][0], 0, in_plan, in_plan)])
-    assert (counts.planned.sum(), counts.seen.sum()) == (sound.sum(), seen.sum())
-    if to_the_sample:
-        assert (counts.planned.tolist(), counts.seen.tolist()) == (sound.tolist(), seen.tolist())
-    ours = damage(counts.planned, counts.seen)
-    if loader.spaces_to_count.law == "other":  # it is counted sample by sample only
-        return np.array([ours - damage(sound, seen), 0 * ours])
-    rng = streams.generator(random.randrange(10**6), 0, "account")
-    ledger = count_reads(loader.spaces_to_count, loader.reads_to_count(planned, reads.kept), rng)
-    if ledger.exact == "identity":
-        by_sample = counts.ledger().table
-        assert [column.tolist() for column in ledger.table] == [column.tolist() for column in by_sample]
-    return np.array([ours - damage(sound, seen), of_ledger(ledger) - ours])
-
-
-def off(differences):
-    """The sum of independent differences in standard errors of it; 0 where there is none."""
-    if not any(differences):
-        return 0.0
-    return sum(differences) / (statistics.stdev(differences) * math.sqrt(len(differences)))
-
-
 def compare(found, histories, to_the_sample):
     everywhere = []
     for number, composition in enumerate(found):
-        played = (agree(composition, Random(f"{number} {k}"), to_the_sample) for k in range(histories))
+        drawn = (history(Random(f"{number} {k}"), composition[1]) for k in range(histories))
+        played = (agree(composition, *each, to_the_sample) for each in drawn)
         here = [each.ravel().tolist() for each in played if each is not None]
         everywhere += here
         for figure in zip(*here, strict=True):
