@@ -90,20 +90,21 @@ OTHER_MEANING = {
 }
 
 
-def cases(rules, restarts):
-    for place in ((rule, where) for rule in rules for where in restarts):
-        known = OTHER_MEANING.get(place)
-        yield pytest.param(*place, marks=[pytest.mark.xfail(reason=known, strict=True)] if known else [])
+def case(*place):
+    known = OTHER_MEANING.get(place)
+    return pytest.param(*place, marks=[pytest.mark.xfail(reason=known, strict=True)] if known else [])
 
 
-@pytest.mark.parametrize(("rule", "restarts"), cases(RULES, RESTARTS))
+@pytest.mark.parametrize(("rule", "restarts"), [case(rule, where) for rule in RULES for where in RESTARTS])
 def test_the_same_views_of_each_sample(rule, restarts):
     made = composed(RULES[rule], EPOCHS)
     for samples, shards in CORPORA:
         agree(made, order_for(RULES[rule], samples, shards), lives(RESTARTS[restarts], samples), to_the_sample=True)
 
 
-@pytest.mark.parametrize(("rule", "restarts"), cases(DRAWN, ["two, other ranks", "about the edge"]))
+@pytest.mark.parametrize(
+    ("rule", "restarts"), [case(rule, where) for rule in DRAWN for where in ("two, other ranks", "about the edge")]
+)
 def test_the_same_damage_in_the_mean(rule, restarts):
     made, found = composed(DRAWN[rule], EPOCHS), []
     for samples, shards in [(960, 24), (1000, 25)]:
