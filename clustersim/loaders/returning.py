@@ -83,7 +83,7 @@ class ReaderLoader(Readers):
     def _back(self, at: Standing, ranks: int, leg: int) -> Standing | Refused:
         """To the saved position, by what was saved of it."""
         parts = self.parts
-        if at.read.any() and parts.comes_back == "remainder":
+        if parts.comes_back == "remainder":
             return self._remainder(at, ranks, leg)
         if at.read.any() and parts.partition == "queue":
             return self._requeued(at, ranks)

@@ -167,6 +167,6 @@ class SequenceLoader:
             return Position(saved.samples, ranks, lasting)
         into_epoch = saved.samples - self._epoch(saved) * self.size
         family = leg if self.parts.comes_back == "reshuffle" else 0
-        if self._remainders is not None and into_epoch:
+        if self._remainders is not None:
             family = self._remainders.number(Remainder(saved.family, into_epoch, leg))
         return Position(saved.samples, ranks, family, 0 if self.parts.order_epoch == "first" else None)

@@ -165,10 +165,10 @@ class Scenario(Part):
             raise wrong(
                 f"at most 10 M samples, which are counted one by one {why}", str(self.sizes.samples), key="data"
             )
-        if loader.rank_batch == "constant" and self.sizes.batch % data:
-            expected = f'a multiple of {data}, the ranks, with loader.rank_batch = "constant"'
-            raise wrong(expected, str(self.sizes.batch), key="model.global_batch")
-
+        shuffled = loader.buffer > 0 or "shards" in loader.partition
+        if loader.repeats == 0 and shuffled and self.run.epochs is None:
+            expected = "at least 1, the epochs that a part of shards or behind a buffer holds, if no run.epochs says them"
+            raise wrong(expected, "0", key="loader.repeats")
         if self.data.skip:
             if not loader.spans_epochs:
                 raise wrong('last_batch = "span", one position of all ranks, with data.skip', "parts", key="loader")

@@ -237,10 +237,12 @@ class Loader:
     def come_back(self, state, ranks_before, restart):
         """Stand where a checkpoint of a job of `ranks_before` ranks lets it stand. Raises RefusedError."""
         parts = self.parts
-        self.family = restart if parts.comes_back in ("reshuffle", "reshuffle-epoch", "remainder") else 0
+        self.family = restart if parts.comes_back in ("reshuffle", "reshuffle-epoch") else 0
         if not state["steps"]:  # no checkpoint: the run begins anew
             self.begin(0)
             return
+        if parts.comes_back == "remainder":
+            self.family = restart
         other_layout = parts.on_layout_change == "refuse" and self.ranks != ranks_before
         if parts.comes_back == "refuse" or other_layout:
             raise RefusedError(f"saved with {ranks_before} ranks, {self.ranks} come back")

@@ -40,7 +40,15 @@ def test_what_follows_a_restart_is_new_each_time():
     assert [one.batch(k).tolist() == two.batch(k).tolist() for k in (0, 25, 39, 40, 79)] == [True] * 3 + [False] * 2
 
 
-@pytest.mark.parametrize("at_steps", [[23], [23, 61, 112]])
+def test_an_epoch_that_has_just_begun_is_all_unread():
+    """Back at step 80, an epoch's start, 40 of whose 80 steps follow: 400 of 800 samples, half of the planned ones."""
+    runs = [run(120, [83], "identity", seed) for seed in range(100)]
+    assert {crashed.identical_steps for crashed in runs} == {80}
+    error = stats.hypergeom(800, 400, 400).std() / np.sqrt(len(runs))
+    assert abs(np.mean([crashed.account.extra for crashed in runs]) - 200) < 4 * error
+
+
+@pytest.mark.parametrize("at_steps", [[23], [83], [23, 61, 112]])
 def test_interval_and_identity_have_one_law(at_steps):
     rows = {account: [run(130, at_steps, account, seed) for seed in range(200)] for account in ("identity", "interval")}
     for figure in (lambda r: r.account.extra, lambda r: r.account.missing, lambda r: r.damage.extra_views.iloc[0]):
