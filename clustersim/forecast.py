@@ -153,7 +153,7 @@ def _cause(scenario: Scenario, failure: Stochastic) -> CauseForecast:
     return CauseForecast(
         cause=failure.cause,
         failures_per_day=failure.failures_per_ns(scenario.cluster.gpus_per_node) * exposed * _DAY_NS,
-        stops_at_once=failure.kind != "silent",
+        stops_at_once=failure.kind not in ("silent", "slow"),
         detection_s=law_of(failure.detection).mean_ns / _SECOND_NS,
         takes=takes,
         repair_h=None if repair_ns is None else repair_ns / HOUR_NS,

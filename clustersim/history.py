@@ -10,6 +10,7 @@ Outcome = Literal["done", "limit", "starved", "refused", "no progress"]
 Phase = Literal[
     "detection",
     "diagnosis",
+    "maintenance",
     "waiting_for_nodes",
     "scheduling",
     "start_up",
@@ -40,6 +41,9 @@ class Timetable(Protocol):
 
     def made(self, tier: int, elapsed: int) -> int:
         """How many saves were made after `elapsed`, their stall over."""
+
+    def delay(self, steps: int) -> int:
+        """How much longer than `step_ns` each, for something slow in the job, the first so many steps took together."""
 
 
 class Leg(NamedTuple):

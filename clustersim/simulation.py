@@ -77,7 +77,7 @@ def simulate(
     follower = Follower(loader) if loader.acts_on_time else None
     history = World(scenario, seed, replication, clock_feed(scenario, follower)).run(progress)
     reads = follow(history, loader) if follower is None else follower.reads(history)
-    if history.outcome == "done" and history.lineage_stops()[-1] == 0:
+    if history.outcome == "done" and history.legs[-1].kept == 0:
         history.outcome, history.reason = "no progress", "not one step is part of the final model"
     return Run(scenario, seed, replication, history, reads, loader)
 

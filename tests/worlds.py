@@ -31,7 +31,19 @@ _REPAIR = st.sampled_from(
         {"type": "empirical", "durations": ["0 s", "13 s", "2 h"]},
     ]
 )
-_KIND = st.sampled_from(["crash", "crash", "hang", "silent", "false-alarm"])
+_KIND = st.sampled_from(["crash", "crash", "hang", "silent", "false-alarm", "slow"])
+_MAINTENANCE = st.sampled_from(
+    [
+        [],
+        [],
+        [{"name": "firmware", "every": "50 min", "takes": "10 min"}],
+        [{"name": "rolling", "every": "25 min", "takes": {"type": "exponential", "mean": "20 min"}, "nodes": 1}],
+        [
+            {"name": "now and then", "at": ["0 s", "31 min", "3 h"], "takes": "7 min"},
+            {"name": "rolling", "every": "31 min", "takes": "1 h", "nodes": 1},
+        ],
+    ]
+)
 _TIMEOUT = st.sampled_from([{"detection": "10 min"}, {"detection": {"type": "exponential", "mean": "5 min"}}])
 _QUALITY = st.sampled_from(
     [
@@ -98,7 +110,9 @@ def node_cause(draw):
     if cause["law"]["type"] in ("exponential", "weibull") and cause["ages"] == "wall" and draw(st.booleans()):
         by = draw(st.sampled_from(["date", "age"]))
         cause["steps"] = {"by": by, "at": ["10 min", "1 h"], "times": draw(st.sampled_from([[5, 0], [0, 3], [0.1, 1]]))}
-    return cause | draw(_TIMEOUT) if cause["kind"] == "hang" else cause
+    if cause["kind"] == "slow":
+        cause |= {"slows": draw(st.sampled_from([1.1, 3])), "misdiagnosis": 0}
+    return cause | draw(_TIMEOUT) if cause["kind"] in ("hang", "slow") else cause
 
 
 @st.composite
@@ -213,6 +227,7 @@ def scenarios(draw):
             },
             "parallelism": {"tensor": unit_nodes, "data": degree, "min_data": least},
             # A tier may survive no more than failures that take no node: one that never strikes.
+            "maintenance": draw(_MAINTENANCE),
             "failures": [*causes, {"cause": "soft", "rate": "0 per day", "scope": "job"}],
             "checkpoint": draw(checkpoints()),
             "recovery": {
@@ -256,7 +271,7 @@ def run_checked(world: World, scenario: Scenario) -> History:
         assert census["repair"] == len(out) - len(back)
         assert (census["cold"], census["starting"], census["elsewhere"]) == (pool.cold, pool.starting, pool.elsewhere)
         assert 0 <= world.cluster.returning <= census["repair"] + census["starting"] + census["elsewhere"]
-        assert sum(happening.kind == "repair" for happening in world.cluster.happenings) == len(back)
+        assert sum(happening.kind in ("repair", "service") for happening in world.cluster.happenings) == len(back)
         members = job.crew.members()
         assert len(members) == len(set(members)) == job.crew.nodes
         assert all(pool.place(node) == "job" for node in members)

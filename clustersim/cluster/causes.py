@@ -19,7 +19,9 @@ class Cause:
 
     `kind` says how the job meets it. "crash" and "hang": it stands from the failure on and knows after `detection`
     (of a hang the timeout, and perhaps never). "silent": it trains on with corrupt weights for `detection`, and stops
-    when that is seen. "false-alarm": as a crash, but nothing broke.
+    when that is seen. "false-alarm": as a crash, but nothing broke. "slow": it trains on, each step `slows` times as
+    long, for `detection`; then it saves, and the node leaves. "maintenance": at its times it saves, and the node, or
+    the whole machine, is out for as long as that takes.
     """
 
     index: int
@@ -30,7 +32,7 @@ class Cause:
     renews_all: bool
     detection: Law
     repair: Law | None
-    kind: Literal["crash", "hang", "silent", "false-alarm"] = "crash"
+    kind: Literal["crash", "hang", "silent", "false-alarm", "slow", "maintenance"] = "crash"
     repair_at_detection: bool = False
     transient: float = 0.0
     manual_repair: Law | None = None  # follows a share `escalates` of the repairs
@@ -41,7 +43,8 @@ class Cause:
     recurs: Law | None = None  # life of what was not mended; None: as of any other
     lemon_life: Life | None = None  # None: a lemon fails as others do
     at_times_ns: tuple[int, ...] = ()
-    at_nodes: tuple[int, ...] = ()  # of a trace: which node fails at each of them, and how long it is out
+    at_nodes: tuple[int, ...] = ()  # of a trace, of maintenance: which node at each of them, and how long it is out
     out_ns: tuple[int, ...] = ()
     at_steps: tuple[int, ...] = ()
     degrees: tuple[int, ...] = ()
+    slows: float = 1.0

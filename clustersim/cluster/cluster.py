@@ -10,12 +10,16 @@ from clustersim.cluster.clock import Alarm, Rank
 from clustersim.cluster.failures import Failures, Strike
 from clustersim.cluster.lifetimes import Lifetimes
 from clustersim.cluster.machine import Machine
+from clustersim.cluster.planned import Plan, Slow
 from clustersim.cluster.pool import Place, Pool
 from clustersim.cluster.repair import Repairs
 from clustersim.cluster.reserve import Reserve
 from clustersim.cluster.retirement import Watch
 from clustersim.history import Happening, Outage
 from clustersim.laws import NEVER
+
+# What the log calls what strikes, where it is not a failure.
+_EVENTS = {"false-alarm": "false alarm", "slow": "slow", "maintenance": "maintenance"}
 
 
 class Hit(NamedTuple):
@@ -35,8 +39,9 @@ class Hit(NamedTuple):
 class Cluster:
     """Nodes, failures, spares and repair. Two events a failure: the strike, and the end of the repair.
 
-    The job hears of what concerns it through `on_hit` (a failure of a node that it holds, or of the job itself) and
-    `on_return` (there is one spare more, or none left that will come).
+    The job hears of what concerns it through `on_hit` (a failure of a node that it holds, or of the job itself),
+    `on_return` (there is one spare more, or none left that will come), `on_plan` (nodes are to leave: it saves, and
+    calls `let_go`) and `on_pace` (what is slow has changed).
     """
 
     def __init__(
@@ -58,6 +63,10 @@ class Cluster:
         self.leg = 0  # the job's current leg, for the log
         self.on_hit: Callable[[Hit], None] = lambda hit: None
         self.on_return: Callable[[], None] = lambda: None
+        self.on_plan: Callable[[Plan], None] = lambda plan: None
+        self.on_pace: Callable[[], None] = lambda: None
+        self._slow = Slow(lambda node: self.pool.place(node) == "job")
+        self._leaving: list[Strike] = []  # of nodes that the job holds until it has saved
         self._watch = None if machine.retirement is None else Watch(machine.retirement.policy)
         self._armed: int | None = None
 
@@ -93,7 +102,10 @@ class Cluster:
             self.failures.renew(cause, entity, now)  # it is others' business
             return
         told = JOB if entity == JOB else nodes[0]
-        self._log(now, "false alarm" if cause.kind == "false-alarm" else "failure", cause, told, where)
+        self._log(now, _EVENTS.get(cause.kind, "failure"), cause, told, where)
+        if cause.kind == "maintenance":
+            self._maintain(strike, where, now)
+            return
         detection = self.lifetimes.detection(cause, entity, k)
         if cause.kind == "silent":
             if cause.life is not None:
@@ -101,11 +113,74 @@ class Cluster:
             if where == "job" and self.failures.training and detection < NEVER:
                 Alarm(self._env, now + detection, Rank.STRIKE, lambda _: self._seen(strike, now))
             return
+        if cause.kind == "slow":
+            self._slow.begins(strike)
+            self.on_pace()
+            Alarm(self._env, now + detection, Rank.STRIKE, lambda _: self._found(strike))
+            return
         lost = self._leave(strike, nodes, now, detection if cause.repair_at_detection else 0)
         if where == "job":
             self.on_hit(Hit(cause, k, lost, detection))
         elif not self.returning:
             self.on_return()
+
+    def _maintain(self, strike: Strike, where: Place, now: int) -> None:
+        """A node that the job does not hold goes at once; one in repair is looked after there."""
+        if strike.entity == JOB:
+            self.on_plan(Plan(strike.cause.name, now + strike.cause.out_ns[strike.k]))
+        elif where == "job":
+            self._leave_later(strike)
+        elif where != "repair":
+            self._leave(strike, (strike.entity,), now, 0)
+
+    def _found(self, strike: Strike) -> None:
+        """What is slow is found: a node that has no repair, or is in another one, goes on at full pace."""
+        cause, entity, k = strike
+        now: int = self._env.now  # type: ignore[assignment]
+        nodes, where = self._struck(strike)
+        self._log(now, "detection", cause, entity, where)
+        if where == "repair" or not self.lifetimes.takes_node(cause, entity, k):
+            self._full_pace(strike, now)
+        elif where == "job":
+            self._leave_later(strike)
+        else:
+            self._slow.ends(strike)
+            self._leave(strike, nodes, now, 0)
+            if not self.returning:
+                self.on_return()
+
+    def _full_pace(self, strike: Strike, now: int) -> None:
+        """What was slow goes on at full pace, until it is slow again."""
+        self._slow.ends(strike)
+        if strike.cause.life is not None:
+            self.failures.renew(strike.cause, strike.entity, now)
+            self.arm()
+        self.on_pace()
+
+    def _leave_later(self, strike: Strike) -> None:
+        self._leaving.append(strike)
+        self.on_plan(Plan(strike.cause.name, 0))
+
+    def let_go(self) -> tuple[int, ...]:
+        """The job has saved, or stands anyway: what is to leave leaves; the nodes that the job loses."""
+        now: int = self._env.now  # type: ignore[assignment]
+        leaving, self._leaving = self._leaving, []
+        lost: list[int] = []
+        for strike in leaving:
+            slow = strike.cause.kind == "slow"
+            if self.pool.place(strike.entity) == "repair":  # it broke meanwhile
+                if slow:
+                    self._full_pace(strike, now)
+                continue
+            if slow:
+                self._slow.ends(strike)
+            lost += self._leave(strike, (strike.entity,), now, 0)
+        return tuple(lost)
+
+    @property
+    def pace(self) -> float:
+        """How many times as long as at full pace a step takes."""
+        return self._slow.pace
 
     def _leave(self, strike: Strike, nodes: Sequence[int], now: int, delay: int) -> tuple[int, ...]:
         """Take out what a failure takes: for repair, after a delay (ns), or for good; the nodes that the job loses."""
@@ -141,7 +216,7 @@ class Cluster:
 
     def _gives_up(self, cause: Cause, node: int, now: int) -> bool:
         """Put a failure on a node's record; whether that retires it."""
-        if self._watch is None or cause.scope != "node" or cause.kind == "false-alarm":
+        if self._watch is None or cause.scope != "node" or cause.kind in ("false-alarm", "maintenance"):
             return False
         if not self._watch.failed(node, now):
             return False
@@ -181,7 +256,7 @@ class Cluster:
         self.on_return()
 
     def _repaired(self, cause: Cause, node: int) -> None:
-        self._log(self._env.now, "repair", cause, node, "repair")  # type: ignore[arg-type]
+        self._log(self._env.now, "service" if cause.kind == "maintenance" else "repair", cause, node, "repair")  # type: ignore[arg-type]
         self.arm()
         self.on_return()
 

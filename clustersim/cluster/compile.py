@@ -21,6 +21,7 @@ from clustersim.scenario.laws import (
     LogNormalLife,
     WeibullLife,
 )
+from clustersim.scenario.maintenance import Maintenance
 from clustersim.scenario.traced import Fault, Traced
 from clustersim.streams import Hashed, generator
 
@@ -93,14 +94,41 @@ def _retirement(stated: StatedRetirement) -> Retirement:
 
 
 def causes_of(scenario: Scenario, seed: int, replication: int) -> list[Cause]:
-    """The scenario's causes, in its order; a trace gives one for each of its own."""
+    """The scenario's causes, in its order, maintenance last; a trace gives one for each of its own."""
     causes: list[Cause] = []
     for place, failure in enumerate(scenario.failures):
         if isinstance(failure, Traced):
             causes += _traced(len(causes), failure, scenario.faults[place], scenario.sizes.limit_ns, seed, replication)
         else:
             causes.append(_cause(len(causes), failure, scenario, seed, replication))
+    for each in scenario.maintenance:
+        causes.append(_maintenance(len(causes), each, scenario, seed, replication))
     return causes
+
+
+def _maintenance(index: int, stated: Maintenance, scenario: Scenario, seed: int, replication: int) -> Cause:
+    """Windows of the whole machine, or each of some nodes that take turns."""
+    begins_ns = stated.begins_ns(scenario.sizes.limit_ns)
+    of_each, own = stated.nodes or 1, scenario.cluster.own_nodes
+    # Which node by window and place in it; the draws of the whole machine are those of no node.
+    nodes = [] if stated.nodes is None else [turn % own for turn in range(len(begins_ns) * of_each)]
+    law, stream = law_of(stated.takes), Hashed(seed, replication, "maintenance", stated.name)
+    return Cause(
+        index=index,
+        name=stated.name,
+        scope="job" if stated.nodes is None else "node",
+        ages="wall",
+        life=None,
+        renews_all=False,
+        detection=law_of(0),
+        repair=None,
+        kind="maintenance",
+        at_times_ns=tuple(begin_ns for begin_ns in begins_ns for _ in range(of_each)),
+        at_nodes=tuple(nodes),
+        out_ns=tuple(
+            laws.draw(law, stream, nodes[turn] + 1 if nodes else 0, turn) for turn in range(len(begins_ns) * of_each)
+        ),
+    )
 
 
 def _traced(
@@ -177,6 +205,7 @@ def _cause(index: int, failure: Stochastic | Scripted, scenario: Scenario, seed:
         detection=law_of(failure.detection),
         repair=None if failure.repair is None else law_of(failure.repair),
         kind=failure.kind,
+        slows=failure.slows or 1.0,
         repair_at_detection=failure.repair_starts == "detection",
         transient=failure.transient,
         manual_repair=None if failure.manual_repair is None else law_of(failure.manual_repair),

@@ -19,11 +19,22 @@ from clustersim.scenario.part import Part
 from clustersim.scenario.quantities import LIMIT
 from clustersim.scenario.rates import FailureRate
 from clustersim.scenario.traced import Traced
-from clustersim.scenario.units import Count, Duration, Name, Number, PositiveCount, PositiveDuration, Share
+from clustersim.scenario.units import (
+    Count,
+    Duration,
+    Name,
+    Number,
+    PositiveCount,
+    PositiveDuration,
+    PositiveNumber,
+    Share,
+)
 
 Kind = Literal["crash", "hang", "silent", "false-alarm"]
+AnyKind = Literal["crash", "hang", "silent", "false-alarm", "slow"]
 
 _MOST_TIMES = 100
+_MOST_SLOWS = 1000
 # What a rate may be of, by scope, and how one writes it.
 _RATES = {
     "node": {"node": "per node-day", "GPU": "per GPU-year"},
@@ -32,9 +43,11 @@ _RATES = {
 }
 
 
-def _check_detection(kind: Kind, detection: object) -> None:
+def _check_detection(kind: AnyKind, detection: object) -> None:
     if kind == "hang" and detection == 0:
         raise wrong('a timeout such as "10 min", or "never", with kind = "hang"', '"0 s"', key="detection")
+    if kind == "slow" and detection == 0:
+        raise wrong('the time until it is found with kind = "slow"', '"0 s"', key="detection")
     if kind != "hang" and detection == LIMIT:
         raise wrong(f'a duration or a law with kind = "{kind}"', '"never"', key="detection")
 
@@ -92,8 +105,11 @@ class Stochastic(Part):
     """What time it ages by: always, only while its node is in the job, or only while the job trains."""
     renews: Literal["cause", "all"] = "cause"
     """What a repair makes new: the cause that failed, or every cause of the node."""
-    kind: Kind = "crash"
-    """The job stops; hangs until a timeout; trains on with corrupt weights until that is seen; or nothing broke."""
+    kind: AnyKind = "crash"
+    """The job stops; hangs until a timeout; trains on with corrupt weights until that is seen; or nothing broke; or
+    each step takes longer until the slow node is found, and replaced when the job has saved."""
+    slows: PositiveNumber | None = None
+    """With kind = "slow": how many times as long a step takes, more than 1 and at most 1000."""
     detection: DurationOrLawOrNever = 0
     """From the failure until it is noticed; of a hang the timeout, or "never"."""
     repair: DurationOrLawOrNever | None = None
@@ -134,7 +150,26 @@ class Stochastic(Part):
             self._check_steps(self.steps)
         _check_detection(self.kind, self.detection)
         self._check_repair()
+        self._check_slow()
         return self
+
+    def _check_slow(self) -> None:
+        if self.kind != "slow":
+            if self.slows is not None:
+                raise wrong('kind = "slow" beside it', f'"{self.kind}"', key="slows")
+            return
+        if self.slows is None or not 1 < self.slows <= _MOST_SLOWS:
+            found = "nothing" if self.slows is None else str(self.slows)
+            raise wrong(f'a multiple above 1, at most {_MOST_SLOWS}, with kind = "slow"', found, key="slows")
+        if self.scope == "domain":
+            raise wrong('a node or the job that is slow with kind = "slow"', '"domain"', key="scope")
+        if self.misdiagnosis:
+            raise wrong('no misdiagnosis with kind = "slow"', str(self.misdiagnosis), key="misdiagnosis")
+
+    @property
+    def stops_job(self) -> bool:
+        """Whether it interrupts the job that it strikes."""
+        return self.kind != "slow"
 
     def _check_repair(self) -> None:
         if self.repair is None:

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import PrivateAttr, field_validator, model_validator
+from pydantic import PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from clustersim.scenario.bounds import check_bounds
 from clustersim.scenario.checkpoint import Checkpoint
@@ -16,6 +16,7 @@ from clustersim.scenario.cost import Cost
 from clustersim.scenario.errors import problem, wrong
 from clustersim.scenario.failures import Failure, Scripted, Stochastic
 from clustersim.scenario.job import Model, Parallelism, Run
+from clustersim.scenario.maintenance import Maintenance
 from clustersim.scenario.part import Part
 from clustersim.scenario.reading import Data, Loader
 from clustersim.scenario.recovery import Recovery
@@ -25,6 +26,7 @@ from clustersim.scenario.traced import Fault, Traced, TraceError, read_faults
 from clustersim.scenario.units import Name
 
 _MOST_ONE_BY_ONE = 10_000_000
+_MOST_SERVICES = 10**6
 # What failures take ("process": no node) that leave a tier, by what it survives.
 _SURVIVED = {
     "process": ("process",),
@@ -67,6 +69,7 @@ class Scenario(Part):
     cluster: Cluster
     parallelism: Parallelism = Parallelism()
     failures: tuple[Failure, ...] = ()
+    maintenance: tuple[Maintenance, ...] = ()
     checkpoint: Checkpoint
     recovery: Recovery = Recovery()
     data: Data
@@ -117,11 +120,11 @@ class Scenario(Part):
     def __hash__(self) -> int:
         return hash(self.digest)
 
-    @field_validator("failures", mode="before")
+    @field_validator("failures", "maintenance", mode="before")
     @classmethod
-    def _is_a_list(cls, values: object) -> object:
+    def _is_a_list(cls, values: object, info: ValidationInfo) -> object:
         if isinstance(values, Mapping):
-            raise wrong("a list of tables, each headed [[failures]]", "a single table")
+            raise wrong(f"a list of tables, each headed [[{info.field_name}]]", "a single table")
         return values
 
     @model_validator(mode="after")
@@ -132,6 +135,7 @@ class Scenario(Part):
                 raise wrong(expected, '"wait"', key="recovery.policy")
         check_bounds(self.run, self.checkpoint, self.sizes)
         self._check_failures(self.sizes)
+        self._check_maintenance(self.sizes)
         self._check_checkpoint()
         self._check_loader()
         if self.storage is not None:
@@ -201,6 +205,21 @@ class Scenario(Part):
         if self.cost is not None and self.cost.checkpoint_tb_month and self.sizes.checkpoint_bytes == 0:
             expected = "bytes a parameter, and their number, beside cost.checkpoint_tb_month"
             raise wrong(expected, "nothing", key="checkpoint.bytes_per_parameter")
+
+    def _check_maintenance(self, sizes: Sizes) -> None:
+        names = [failure.cause for failure in self.failures]
+        for index, each in enumerate(self.maintenance):
+            if each.name in names:
+                expected = "a name that no failure and no other maintenance has"
+                raise wrong(expected, f'"{each.name}"', key=f"maintenance.{index}.name")
+            names.append(each.name)
+            if (each.nodes or 0) > self.cluster.own_nodes:
+                expected = f"at most {self.cluster.own_nodes}, the nodes and spares of the cluster"
+                raise wrong(expected, str(each.nodes), key=f"maintenance.{index}.nodes")
+            windows = len(each.at or ()) if each.every is None else sizes.limit_ns // each.every
+            if windows * (each.nodes or 1) > _MOST_SERVICES:
+                expected = f"at most {_MOST_SERVICES:.0e} nodes out within the run's limit, in all windows together"
+                raise wrong(expected, f"{windows * (each.nodes or 1):.3g}", key=f"maintenance.{index}.every")
 
     def _check_failures(self, sizes: Sizes) -> None:
         causes = [failure.cause for failure in self.failures]

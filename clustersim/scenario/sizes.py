@@ -137,7 +137,7 @@ def measure(
     failures_per_ns = math.fsum(
         cause.failures_per_ns(cluster.gpus_per_node) * cluster.exposed(cause.scope)
         for cause in failures
-        if isinstance(cause, Stochastic)
+        if isinstance(cause, Stochastic) and cause.stops_job
     )
     checkpoint_bytes = checkpoint.size(model.parameters)
     interval_steps, interval_ns = _interval(checkpoint, failures_per_ns)

@@ -13,12 +13,14 @@ from clustersim.history import History
 BUCKETS = (
     "useful",
     "degraded",
+    "slow_nodes",
     "data_starvation",
     "wasted_progress",
     "save_stall",
     "unfinished",
     "detection",
     "diagnosis",
+    "maintenance",
     "waiting_for_nodes",
     "scheduling",
     "start_up",
@@ -40,7 +42,8 @@ class Charge(NamedTuple):
 def charges(history: History, full_step_ns: int) -> Iterator[Charge]:
     """The whole wall time, piece by piece.
 
-    useful: kept steps at the step time of full degree. degraded: what a smaller degree added to kept steps.
+    useful: kept steps at the step time of full degree. degraded: what a smaller degree added to kept steps. slow_nodes:
+    what slow nodes added to them.
     data_starvation: what kept steps waited for their data.
     wasted_progress: steps that were rolled back, and the step in flight when a leg was broken off. unfinished: the step
     in flight at the end of the run. save_stall: stalls of saves, and waiting for an earlier save. The rest: phases of
@@ -51,9 +54,11 @@ def charges(history: History, full_step_ns: int) -> Iterator[Charge]:
         yield Charge("useful", kept * full_step_ns, leg.nodes)
         yield Charge("degraded", kept * (leg.step_ns - leg.wait_ns - full_step_ns), leg.nodes)
         yield Charge("data_starvation", kept * leg.wait_ns, leg.nodes)
+        slow_ns, slow_kept_ns = leg.timetable.delay(steps), leg.timetable.delay(kept)
+        yield Charge("slow_nodes", slow_kept_ns, leg.nodes)
         yield Charge("save_stall", leg.stall_ns, leg.nodes)
-        yield Charge("wasted_progress", (steps - kept) * leg.step_ns, leg.nodes)
-        partial = leg.end_ns - leg.begin_ns - leg.stall_ns - steps * leg.step_ns
+        yield Charge("wasted_progress", (steps - kept) * leg.step_ns + slow_ns - slow_kept_ns, leg.nodes)
+        partial = leg.end_ns - leg.begin_ns - leg.stall_ns - steps * leg.step_ns - slow_ns
         yield Charge("unfinished" if leg.ended_by == "end of run" else "wasted_progress", partial, leg.nodes)
     for recovery in history.recoveries:
         for span in recovery.spans:

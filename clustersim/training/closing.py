@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from clustersim.training.leg import LegClock, Progress, Saving
+from clustersim.training.slowed import Slowed
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +14,7 @@ class Closing:
     save itself, which waits for the one before it to be written, if need be.
     """
 
-    clock: LegClock
+    clock: LegClock | Slowed
     steps: int
     over: int = field(init=False)
     """When the last save is durable, and the leg is over."""
@@ -39,6 +40,10 @@ class Closing:
         """What a leg saves."""
         return self.clock.savings
 
+    def delay(self, steps: int) -> int:
+        """How much longer than at full pace the first so many steps take."""
+        return self.clock.delay(steps)
+
     def time_of(self, steps: int) -> int:
         """When so many steps are complete, were it not over before."""
         return self.clock.time_of(steps)
@@ -47,7 +52,7 @@ class Closing:
         """Progress after `elapsed`."""
         if elapsed < self._trained:
             return self.clock.at(elapsed)
-        return Progress(self.steps, 0, elapsed - self.steps * self.step)
+        return Progress(self.steps, 0, elapsed - self.steps * self.step - self.delay(self.steps))
 
     def made(self, tier: int, elapsed: int) -> int:
         """How many saves of a tier are made after `elapsed`."""

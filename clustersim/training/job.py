@@ -7,12 +7,14 @@ the job during a recovery begins it anew.
 
 from collections.abc import Sequence
 from enum import Enum, auto
+from functools import partial
 
 import simpy
 
 from clustersim.cluster.causes import JOB, Cause
 from clustersim.cluster.clock import Alarm, Rank
 from clustersim.cluster.cluster import Cluster, Hit
+from clustersim.cluster.planned import Plan
 from clustersim.history import Happening, History, Leg, Outcome, Phase, Refused
 from clustersim.laws import NEVER
 from clustersim.streams import Hashed
@@ -22,6 +24,7 @@ from clustersim.training.leg import LegClock
 from clustersim.training.plan import Feed, JobPlan
 from clustersim.training.recovery import Recovering
 from clustersim.training.restart import Restarts
+from clustersim.training.slowed import Slowed, slowed
 from clustersim.training.store import Store
 
 _WAITING: tuple[tuple[Phase, int], ...] = (("waiting_for_nodes", NEVER),)
@@ -41,12 +44,13 @@ class State(Enum):
     TRAINING = auto()
     DETECTING = auto()
     REGROUPING = auto()
+    CLOSED = auto()
     WAITING = auto()
     STARTING = auto()
     OVER = auto()
 
 
-_TIMED = (State.DETECTING, State.REGROUPING, State.STARTING)
+_TIMED = (State.DETECTING, State.REGROUPING, State.CLOSED, State.STARTING)
 
 
 class Job:
@@ -77,7 +81,10 @@ class Job:
         self._recovery: Recovering
         self._step = 0  # the next leg's first
         self._leg_began = self._leg_end = 0
-        self._clock: LegClock | Closing  # of the leg
+        self._clock: LegClock | Slowed | Closing  # of the leg
+        self._closes_for = ""  # why the leg is closing
+        self._plan_name = ""  # of what is planned, and not begun
+        self._closed_until = 0  # the machine is in maintenance
         self._left: int | None = None  # steps from its start to the end of the run
         self._store = store
         self._restarts = Restarts(plan, store, phases)
@@ -89,6 +96,8 @@ class Job:
         self._nodes_counted_to = 0
         cluster.on_hit = self._hit
         cluster.on_return = self._returned
+        cluster.on_plan = self._planned
+        cluster.on_pace = self._paced
         Alarm(env, plan.end_ns, Rank.END, self._time_is_up)
         self._begin_leg()
 
@@ -105,12 +114,15 @@ class Job:
 
     def _hit(self, hit: Hit) -> None:
         """A failure of a node that the job holds, or of the job as a whole."""
-        if hit.lost:
-            self._count_nodes()
-            for node in hit.lost:
-                self.crew.lose(node)
+        self._lose(hit.lost)
         self.hits.append(hit)
         self._decide_at_this_instant()
+
+    def _lose(self, nodes: Sequence[int]) -> None:
+        if nodes:
+            self._count_nodes()
+            for node in nodes:
+                self.crew.lose(node)
 
     def _returned(self) -> None:
         """A node is back from repair."""
@@ -118,6 +130,26 @@ class Job:
             self._regroup_soon()
         elif self.state is State.WAITING or self._may_grow:
             self._decide_at_this_instant()
+
+    def _planned(self, plan: Plan) -> None:
+        """Nodes are to leave, or the whole machine is in maintenance."""
+        self._plan_name = self._plan_name or plan.name
+        self._closed_until = max(self._closed_until, plan.until_ns)
+        self._decide_at_this_instant()
+
+    def _paced(self) -> None:
+        """From the next step on the job is as fast as what is slow in it."""
+        if self.state is not State.TRAINING:
+            return
+        elapsed, closing = self._now - self._leg_began, self._clock if isinstance(self._clock, Closing) else None
+        clock = self._running
+        progress = clock.at(elapsed)
+        clock = slowed(clock, progress.steps + (progress.partial > 0), self._extra_ns(clock))
+        if closing is None:
+            self._clock = clock
+            self._aim()
+        elif progress.steps < closing.steps:
+            self._close(clock, closing.steps, self._closes_for)
 
     def _decide_at_this_instant(self) -> None:
         if self.deciding_at != self._now:
@@ -133,14 +165,16 @@ class Job:
             return
         if self.hits or self._went_bad:
             self._interrupt()
-        elif self.state is State.WAITING:
-            self._staff()
         elif isinstance(self._clock, Closing) and self._now == self._leg_began + self._clock.over:
-            self._end_leg(_GROWING, kept_whole=True)
+            self._end_leg(self._closes_for, kept_whole=True)
             self._wait()
         elif self._regroups:
             self._end_leg(_REGROUPING, kept_whole=True, goes_on=True)
             self._begin_phases(State.REGROUPING, [("start_up", self._restarts.regroup())])
+        elif self._plan_name:
+            self._prepare()
+        elif self.state is State.WAITING:
+            self._staff()
         elif self._may_grow:
             self._grow()
 
@@ -214,7 +248,12 @@ class Job:
             self._regroup()
 
     def _wait(self) -> None:
-        """Wait for nodes, if there are not enough."""
+        """Let nodes go that are to leave, wait for the end of maintenance, and for nodes, if there are not enough."""
+        self._plan_name = ""
+        self._lose(self._cluster.let_go())
+        if self._now < self._closed_until:
+            self._begin_phases(State.CLOSED, [("maintenance", self._closed_until - self._now)])
+            return
         self.state = State.WAITING
         self._recovery.run(self._now, _WAITING, self.crew.nodes)
         if not self.hits:
@@ -284,6 +323,8 @@ class Job:
 
     def _discard(self, detection: int) -> None:
         """The step that failed runs to its end, or until it is seen that somebody is missing: no replica commits it."""
+        if isinstance(self._clock, Closing):
+            self._plan_name = self._plan_name or self._closes_for
         now, failed_until = self._now, max(self._now, self._failed_until)
         phases: list[tuple[Phase, int]] = [
             ("wasted_progress", failed_until - now),
@@ -311,6 +352,8 @@ class Job:
             return
         self._degree = degree
         self._begin_leg(goes_on=True)
+        if self._plan_name:
+            self._decide_at_this_instant()
 
     def _regroup_soon(self) -> None:
         """If replicas can join, or begin to heal, regroup after the step in flight."""
@@ -332,6 +375,26 @@ class Job:
 
     # --- planned restarts
 
+    def _prepare(self) -> None:
+        """End the leg soon, as something is planned; a recovery that is under way goes on without what is to leave."""
+        if self.state is State.REGROUPING:
+            return
+        name, self._plan_name = self._plan_name, ""
+        if self.state is State.TRAINING:
+            steps = self._soon
+            if isinstance(self._clock, Closing) and self._clock.steps <= steps:
+                return
+            if self._left is None or steps < self._left:
+                self._close(self._running, steps, name)
+        elif self.state is not State.DETECTING:
+            self._stop_phases()
+            self._wait()
+
+    @property
+    def _running(self) -> LegClock | Slowed:
+        """The timetable of the leg, but for its end."""
+        return self._clock.clock if isinstance(self._clock, Closing) else self._clock
+
     @property
     def _soon(self) -> int:
         """Steps of the leg with the one in flight, at least one."""
@@ -346,19 +409,18 @@ class Job:
 
     def _grow(self) -> None:
         """If there are nodes for more replicas, end the leg after the step in flight, or at the next checkpoint."""
-        degree, clock, steps = self._affordable_degree(), self._clock, self._soon
-        assert isinstance(clock, LegClock)
+        degree, clock, steps = self._affordable_degree(), self._running, self._soon
         if degree is None or degree <= self._degree:
             return
         if self._plan.grow_back == "next-checkpoint":
             steps = clock.next_due(0, steps)
         if self._left is None or steps < self._left:
-            self._close(clock, steps)
+            self._close(clock, steps, _GROWING)
 
-    def _close(self, clock: LegClock, steps: int) -> None:
+    def _close(self, clock: LegClock | Slowed, steps: int, closes_for: str) -> None:
         """End the leg after so many steps, with a save."""
         leg = self._cluster.leg
-        self._clock = Closing(clock, steps)
+        self._clock, self._closes_for = Closing(clock, steps), closes_for
         self._leg_end = NEVER
         Alarm(self._env, self._leg_began + self._clock.over, Rank.COMPLETE, lambda _: self._closed(leg))
 
@@ -389,16 +451,25 @@ class Job:
         savings = plan.savings(self._degree)
         if goes_on:
             savings = tuple(saving.after(steps) for saving, steps in zip(savings, self._unsaved, strict=True))
-        self._clock = LegClock(plan.step_ns(self._degree), savings)
+        clock = LegClock(plan.step_ns(self._degree), savings)
+        self._clock = slowed(clock, 0, self._extra_ns(clock))
         left = None if plan.steps is None else plan.steps - self._step
         if delivered is not None:
             left = delivered if left is None else min(left, delivered)
         self._left = left
         self._cluster.training_starts()
-        self._arm_script(left)
+        self._aim()
+
+    def _extra_ns(self, clock: LegClock | Slowed) -> int:
+        """How much longer than at full pace a step takes now."""
+        return round(clock.step * (self._cluster.pace - 1))
+
+    def _aim(self) -> None:
+        """Set the alarms of what the leg comes to by its timetable."""
+        self._arm_script(self._left)
         self._arm_bad_checkpoint()
-        if left is not None:
-            self._leg_end = now + self._clock.time_of(left)
+        if self._left is not None:
+            self._leg_end = self._leg_began + self._clock.time_of(self._left)
             if self._completion is None or self._leg_end < self._completion.at_ns:
                 self._completion = Alarm(self._env, self._leg_end, Rank.COMPLETE, self._complete)
 
@@ -420,15 +491,11 @@ class Job:
             while entries and entries[0][1] < self._step:
                 entries.pop(0)  # that step is behind the checkpoint and will not be trained again
             if entries and (left is None or entries[0][1] < self._step + left):
-                done = clock.time_of(entries[0][1] - self._step + 1)
-                Alarm(
-                    self._env,
-                    self._leg_began + done - clock.step // 2,
-                    Rank.STRIKE,
-                    lambda _, cause=cause, entries=entries: self._scripted(leg, cause, entries),  # type: ignore[misc]
-                )
+                at_ns = self._leg_began + clock.time_of(entries[0][1] - self._step + 1) - clock.step // 2
+                if at_ns >= self._now:
+                    Alarm(self._env, at_ns, Rank.STRIKE, partial(self._scripted, leg, cause, entries))
 
-    def _scripted(self, leg: int, cause: Cause, entries: list[tuple[int, int]]) -> None:
+    def _scripted(self, leg: int, cause: Cause, entries: list[tuple[int, int]], alarm: Alarm) -> None:
         if leg == self._cluster.leg and self.state is State.TRAINING and self._step + self._trained == entries[0][1]:
             self._cluster.strike_job(cause, entries.pop(0)[0])
 

@@ -131,6 +131,10 @@ class LegClock:
         """When a save is durable."""
         return self.made_at(tier, number) + self._series[tier].write
 
+    def delay(self, steps: int) -> int:
+        """How much longer than at full pace the first so many steps take."""
+        return 0
+
     def time_of(self, steps: int) -> int:
         """The time at which the leg completes so many steps (before the stall of a save that falls due then)."""
         return steps * self.step + sum(series.cost(series.before(steps)) for series in self._series)

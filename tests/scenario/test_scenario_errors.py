@@ -9,7 +9,7 @@ from clustersim.scenario import ScenarioError, load_scenario, parse_override
 DURATION = 'expected a duration such as "10 min"'
 EVERY = 'expected an interval such as "10 min", "10 steps", "young" or "daly"'
 RATE = 'expected a rate such as "6.5 per 1000 node-days", "2 per GPU-year" or "3 per day"'
-TABLES = "one of name, run, model, cluster, parallelism, failures, checkpoint, recovery, data, loader, "
+TABLES = "one of name, run, model, cluster, parallelism, failures, maintenance, checkpoint, recovery, data, loader, "
 TABLES += "storage, feed, cost"
 CLUSTER = "one of nodes, spares, gpus_per_node, cold, borrowed, nodes_per_domain, repair_slots, lemons, retirement"
 REQUIRED = "expected a value (this key is required), found nothing"
@@ -177,7 +177,7 @@ WRONG = [
     ),
     (
         "failures.0.kind=crashes",
-        'failures.0.kind: expected one of "crash", "hang", "silent", "false-alarm", found "crashes"; '
+        'failures.0.kind: expected one of "crash", "hang", "silent", "false-alarm", "slow", found "crashes"; '
         'did you mean "crash"?',
     ),
     (
