@@ -11,6 +11,8 @@ EVERY = 'expected an interval such as "10 min", "10 steps", "young" or "daly"'
 RATE = 'expected a rate such as "6.5 per 1000 node-days", "2 per GPU-year" or "3 per day"'
 TABLES = "one of name, run, model, cluster, parallelism, failures, maintenance, checkpoint, recovery, data, loader, "
 TABLES += "storage, feed, cost"
+RECOVERY = "one of policy, grow_back, in_place, regroup, rejoin, diagnosis, scheduling, start_up, "
+RECOVERY += "start_up_per_node, start_up_per_doubling, load, load_attempts, warm_up"
 CLUSTER = "one of nodes, spares, gpus_per_node, cold, borrowed, nodes_per_domain, repair_slots, lemons, retirement"
 REQUIRED = "expected a value (this key is required), found nothing"
 
@@ -19,7 +21,7 @@ WRONG = [
     # unknown keys
     ("cluster.nodez=4", 'cluster.nodez: expected a known key, found "nodez"; did you mean "nodes"?'),
     ("checkpont.every=3 min", 'checkpont: expected a known key, found "checkpont"; did you mean "checkpoint"?'),
-    ("recovery.xyz=1", 'recovery.xyz: expected one of policy, start_up, load, found "xyz"'),
+    ("recovery.xyz=1", f'recovery.xyz: expected {RECOVERY}, found "xyz"'),
     (
         'data."a b"=1',
         'data."\\"a b\\"": expected one of documents, samples, windows, bytes_per_sample, tokens_per_document, '
@@ -557,7 +559,7 @@ def test_a_file_that_cannot_be_read(tmp_path, content, line):
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    missing = "expected a scenario file, or one of llama3-405b, small, workshop, found no such file"
+    missing = "expected a scenario file, or one of capacity, images, llama3-405b, small, workshop, found no such file"
     with pytest.raises(ScenarioError) as caught:
         load_scenario("workshp")
     assert str(caught.value) == f'workshp: {missing}; did you mean "workshop"?'
