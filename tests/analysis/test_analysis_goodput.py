@@ -7,6 +7,7 @@ from analysis import goodput
 from analysis.goodput import Stored
 from clustersim import simulate, sweep
 from clustersim.cli.main import main as clustersim
+from clustersim.training.buckets import BUCKETS
 
 INDEX = pd.MultiIndex.from_tuples([(0, 0), (0, 1), (1, 0)], names=["point", "replication"])
 
@@ -45,6 +46,10 @@ def test_kinds_of_goodput_by_hand(stored):
     assert found[1].to_dict() == pytest.approx(
         {"useful (ETTR)": 0.8, "kept steps": 0.8, "training": 0.9, "useful node-hours": 0.8}
     )
+
+
+def test_the_buckets_that_it_knows_are_those_that_runs_have():
+    assert {*goodput.STOPPED, *goodput.LOST_WORK, "save_stall", "useful"} <= set(BUCKETS)
 
 
 def test_bars_are_stacked_to_the_whole(stored):

@@ -71,6 +71,15 @@ def test_more_spares_are_earlier_and_the_cheapest_that_is_in_time_is_recommended
     assert runs["cost"].tolist() == pytest.approx((runs["wall_h"] * (10 + runs["cluster.spares"])).tolist())
 
 
+def test_every_plan_meets_the_same_failures():
+    """Failures that take no node strike all plans at the same instants, whatever spares and slots they have."""
+    alone = {"failures.0.repair": None}
+    found = capacity(world(**alone), "60 d", spares=[0, 3], repair_slots=[1, 4], replications=4, workers=1)
+    finish = found.study.table.pivot(index="replication", columns="point", values="wall_h")
+    assert finish.nunique().min() == 4
+    assert (finish.nunique(axis=1) == 1).all()
+
+
 def test_a_run_that_is_given_up_never_finished():
     found = capacity(world(**{"run.limit": "30 d"}), "30 d", spares=[0], repair_slots=[1], replications=5, workers=1)
     row = found.table.iloc[0]
