@@ -122,6 +122,7 @@ def intervals(table: pd.DataFrame, best: Sequence[float], formulas: dict[str, fl
         best: the best interval and the two ends of its 95 % interval, seconds.
         formulas: intervals by formula, seconds, by whose formula it is.
     """
+    from plotly.colors import qualitative
     from plotly.subplots import make_subplots
 
     drawn = _styled(make_subplots(rows=2, shared_xaxes=True, vertical_spacing=0.08))
@@ -136,10 +137,7 @@ def intervals(table: pd.DataFrame, best: Sequence[float], formulas: dict[str, fl
         row=1,
         col=1,
     )
-    loaders = [name for name in table if str(name).startswith("damage_")]
-    from plotly.colors import qualitative
-
-    for number, name in enumerate(loaders):
+    for number, name in enumerate(name for name in table if str(name).startswith("damage_")):
         drawn.add_scatter(
             x=minutes,
             y=100 * table[name],

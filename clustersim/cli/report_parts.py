@@ -7,7 +7,6 @@ from typing import Any
 
 from analysis.report import Cell
 from clustersim.cli.assumptions import assumptions
-from clustersim.cli.words import duration
 from clustersim.forecast import forecast
 from clustersim.scenario import Scenario
 
@@ -29,11 +28,6 @@ def mean(row: dict[str, Any], figure: str, words: Words) -> Cell:
     """A mean and half of its 95 % interval, of a row that has <figure>_ci95_low and _ci95_high."""
     cell, half = number(row[figure], words), (row[f"{figure}_ci95_high"] - row[f"{figure}_ci95_low"]) / 2
     return cell._replace(text=f"{cell.text} ± {words(half)}") if half > 0 else cell
-
-
-def hours(value: float) -> str:
-    """Hours in the unit that a person would take."""
-    return duration(3600 * value)
 
 
 def assumed(scenario: Scenario) -> list[tuple[str, str]]:

@@ -8,9 +8,9 @@ import pandas as pd
 
 from analysis import damage, plots
 from analysis.report import Plot, Report, Table, download
-from clustersim.cli.report_parts import assumed, hours, number, text
+from clustersim.cli.report_parts import assumed, number, text
 from clustersim.cli.run_page import FIGURES, answer, exactness, fate
-from clustersim.cli.words import count, plural, share
+from clustersim.cli.words import count, hours, plural, share
 from clustersim.study.provenance import provenance
 from clustersim.study.result import Result
 

@@ -15,8 +15,8 @@ from clustersim.cli import capacity as capacity_page
 from clustersim.cli import intervals as intervals_page
 from clustersim.cli import loaders as loaders_page
 from clustersim.cli import sweep_page
-from clustersim.cli.report_parts import assumed, hours, mean, number, text
-from clustersim.cli.words import count, duration, plural, share
+from clustersim.cli.report_parts import assumed, mean, number, text
+from clustersim.cli.words import count, duration, hours, plural, share
 from clustersim.scenario import load_scenario
 from clustersim.study import capacity, intervals, league
 from clustersim.study.plot import StudyPlots, spreads

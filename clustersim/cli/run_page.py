@@ -9,7 +9,7 @@ from rich.text import Text
 from clustersim.cli.assumptions import assumptions
 from clustersim.cli.outcome import unfinished
 from clustersim.cli.output import table
-from clustersim.cli.words import count, duration, plural, share, size
+from clustersim.cli.words import count, duration, hours, plural, share, size
 from clustersim.forecast import forecast
 from clustersim.run import Figure
 from clustersim.study.result import Result
@@ -17,10 +17,6 @@ from clustersim.study.spread import Spread
 
 _LEDGER_ROWS = 12
 _Words = Callable[[float], str]
-
-
-def _hours(value: float) -> str:
-    return duration(3600 * value)
 
 
 FIGURES: dict[str, tuple[str, _Words]] = {
@@ -45,7 +41,7 @@ FIGURES: dict[str, tuple[str, _Words]] = {
     "from_scratch": ("restarts at step 0, as no checkpoint was left", count),
     "checkpoints": ("durable checkpoints", count),
     "data_parallel_min": ("fewest replicas", count),
-    "wall_h": ("wall time", _hours),
+    "wall_h": ("wall time", hours),
     "ettr": ("useful share of it (ETTR)", share),
     "gpu_hours": ("GPU hours held", count),
     "node_days": ("node-days held", count),
@@ -170,11 +166,11 @@ def _times(result: Result) -> Table:
     spreads = result.times_spread_h if several else {}
     means = {name: sum(row[name] for row in result.times_h) / result.replications for name in result.times_h[0]}
     wall = sum(means.values())
-    for name, hours in means.items():
-        if hours:
+    for name, mean in means.items():
+        if mean:
             spread = spreads.get(name)
-            quantiles = [] if spread is None else [_hours(spread["p05"]), _hours(spread["p95"])]
-            rows.add_row(name.replace("_", " "), _hours(hours), share(hours / wall), *quantiles)
+            quantiles = [] if spread is None else [hours(spread["p05"]), hours(spread["p95"])]
+            rows.add_row(name.replace("_", " "), hours(mean), share(mean / wall), *quantiles)
     return rows
 
 

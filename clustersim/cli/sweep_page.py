@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from clustersim.cli.output import table
-from clustersim.cli.words import count, duration, plural, share
+from clustersim.cli.words import count, hours, plural, share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SHOWN = {
     "ettr": ("useful share of time", share),
-    "wall_h": ("wall time", lambda hours: duration(3600 * hours)),
+    "wall_h": ("wall time", hours),
     "extra_views": ("extra views", count),
     "missing_views": ("missing views", count),
     "rolled_back_steps": ("steps rolled back", count),

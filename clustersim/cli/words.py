@@ -33,6 +33,11 @@ def duration(seconds: float) -> str:
     return f"{_digits(seconds * 1e6)} us"
 
 
+def hours(value: float) -> str:
+    """Hours in the unit that a person would take."""
+    return duration(3600 * value)
+
+
 def share(value: float) -> str:
     """A share in per cent; only all and nothing are shown as 100 % and 0 %."""
     if value in (0.0, 1.0):
