@@ -131,7 +131,9 @@ def damage(run: Run) -> pd.DataFrame:
     permutations may be under way, so the rows may be a draw where the run's own counts are not.
     """
     rows = run.history.legs
-    ends = np.maximum.accumulate([leg.kept for leg in rows])
+    # A run that ended behind steps that an earlier leg kept has lost them for good.
+    kept = [min(leg.kept, run.steps) for leg in rows]
+    ends = np.maximum.accumulate(kept)
     ends[-1] = max(ends[-1], run.planned_steps)
     if run.by_identity:
         so_far = damage_identity(run.spaces, run.planned_draws, run.seen_draws, ends)
@@ -154,7 +156,7 @@ def damage(run: Run) -> pd.DataFrame:
             "discarded_views": [
                 (last.stop - leg.start) * run.scenario.sizes.batch for last, leg in zip(before, after, strict=True)
             ],
-            "lineage_views": [leg.kept * run.scenario.sizes.batch for leg in after],
+            "lineage_views": [steps * run.scenario.sizes.batch for steps in kept[1:]],
             "extra_views": so_far.extra[1:],
             "missing_views": so_far.missing[1:],
             "exact": so_far.exact,

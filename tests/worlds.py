@@ -79,6 +79,7 @@ _GROWING = st.sampled_from(
         {"in_place": True, "regroup": "3 s", "rejoin": {"type": "exponential", "mean": "10 min"}},
     ]
 )
+_REWINDS = st.sampled_from([[], [], [{"at_step": 7, "back": 2}, {"at_step": 30, "back": 30}]])
 _LEMONS = st.sampled_from(
     [{}, {"lemons": {"share": 0.3, "times": 5}}, {"lemons": {"share": 0.5, "times": 0.1, "cured_by_repair": True}}]
 )
@@ -178,6 +179,7 @@ def checkpoints(draw):
         **draw(_CORRUPTION),
         **draw(st.sampled_from([{}, {}, {"keep": 1}, {"keep": 2}])),
         "tiers": tiers,
+        **draw(st.sampled_from([{}, {}, {"every": "adaptive", "stall": "7 s", "first_mtbf": "1 h"}])),
     }
 
 
@@ -226,6 +228,7 @@ def scenarios(draw):
                 **({"repair_slots": draw(st.integers(1, 2))} if draw(st.booleans()) else {}),
             },
             "parallelism": {"tensor": unit_nodes, "data": degree, "min_data": least},
+            "rewinds": draw(_REWINDS),
             # A tier may survive no more than failures that take no node: one that never strikes.
             "maintenance": draw(_MAINTENANCE),
             "failures": [*causes, {"cause": "soft", "rate": "0 per day", "scope": "job"}],

@@ -58,6 +58,7 @@ def _checkpoint(scenario: Scenario, forecast: Forecast) -> str:
     checkpoint = scenario.checkpoint
     every = f"every {plural(forecast.interval_steps, 'step')} ({duration(forecast.interval_s)} of training)"
     by = f" by {str(checkpoint.every).capitalize()}'s formula" if checkpoint.every.by in ("young", "daly") else ""
+    by = ", adapted at each restart" if checkpoint.every.by == "adaptive" else by
     stall, write = duration(forecast.save_s), duration(forecast.write_s)
     return f"{every}{by}; training stands still for {stall}, and the save is durable {write} later"
 

@@ -9,7 +9,7 @@ from clustersim.scenario.errors import wrong
 from clustersim.scenario.laws import DurationOrLaw
 from clustersim.scenario.part import Part
 from clustersim.scenario.rates import Interval
-from clustersim.scenario.units import Bandwidth, BytesEach, Duration, Name, PositiveCount, Share
+from clustersim.scenario.units import Bandwidth, BytesEach, Duration, Name, PositiveCount, PositiveDuration, Share
 
 MAIN_TIER = "main"
 """What [checkpoint] itself is called among its tiers."""
@@ -121,7 +121,12 @@ class Checkpoint(Medium):
     """When the job saves, and what a save costs. It survives all that happens to the job; its tiers need not."""
 
     every: Interval
-    """Training time or steps between saves: "10 min", "10 steps", or by formula: "young", "daly"."""
+    """Training time or steps between saves: "10 min", "10 steps", or by formula: "young", "daly".
+
+    "adaptive": each leg takes Young's, for the mean time between interruptions so far.
+    """
+    first_mtbf: PositiveDuration | None = None
+    """With "adaptive": what is assumed of that mean before the first interruption; that of the stated rates if not."""
     when_busy: Literal["wait", "skip"] = "wait"
     """A save that falls due while one is being written waits for it, or is left out."""
     final_checkpoint: StrictBool = True
@@ -132,6 +137,12 @@ class Checkpoint(Medium):
     """Parameters that a checkpoint holds; model.parameters if not said, which leaves out experts that sleep."""
     tiers: tuple[Tier, ...] = ()
     """Nearer places that the job saves to besides. It comes back from the newest checkpoint that is left anywhere."""
+
+    @model_validator(mode="after")
+    def _check_first(self) -> "Checkpoint":
+        if self.first_mtbf is not None and self.every.by != "adaptive":
+            raise wrong('"adaptive" beside first_mtbf', f'"{self.every}"', key="every")
+        return self
 
     @model_validator(mode="after")
     def _check_bytes(self) -> "Checkpoint":

@@ -24,9 +24,9 @@ _RATE_PATTERN = rf"^\s*({NUMBER})\s+per\s+(?:(?:([1-9][0-9_]*)\s+)?(node|GPU|dom
 _RATE = re.compile(_RATE_PATTERN)
 _NEGATIVE = re.compile(r"\s*-\s*[0-9]")
 _EXPECTED_RATE = 'a rate such as "6.5 per 1000 node-days", "2 per GPU-year" or "3 per day"'
-_FORMULAS: tuple[Literal["young", "daly"], ...] = ("young", "daly")
+_FORMULAS: tuple[Literal["young", "daly", "adaptive"], ...] = ("young", "daly", "adaptive")
 _INTERVAL = replace(DURATION, factors={**DURATION.factors, "step": 1, "steps": 1})
-_EXPECTED_EVERY = 'an interval such as "10 min", "10 steps", "young" or "daly"'
+_EXPECTED_EVERY = 'an interval such as "10 min", "10 steps", "young", "daly" or "adaptive"'
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Rate:
 class Every:
     """When a checkpoint falls due: after `amount` ns of training, after `amount` steps, or by a formula (amount 0)."""
 
-    by: Literal["time", "steps", "young", "daly"]
+    by: Literal["time", "steps", "young", "daly", "adaptive"]
     amount: int = 0
 
     def steps_of(self, step_ns: int) -> int:
@@ -109,7 +109,7 @@ def parse_every(value: object) -> Every:
     return Every("steps" if in_steps else "time", amount)
 
 
-_EVERY_PATTERN = rf"^(young|daly|\s*\+?[0-9][0-9_]*\s*steps?\s*)$|{DURATION.pattern}"
+_EVERY_PATTERN = rf"^(young|daly|adaptive|\s*\+?[0-9][0-9_]*\s*steps?\s*)$|{DURATION.pattern}"
 
 FailureRate = Annotated[
     Rate,

@@ -20,6 +20,7 @@ from clustersim.scenario.maintenance import Maintenance
 from clustersim.scenario.part import Part
 from clustersim.scenario.reading import Data, Loader
 from clustersim.scenario.recovery import Recovery
+from clustersim.scenario.rewinds import Rewind, check_rewinds
 from clustersim.scenario.sizes import Sizes, measure
 from clustersim.scenario.storage import Feed, Storage
 from clustersim.scenario.traced import Fault, Traced, TraceError, read_faults
@@ -72,6 +73,7 @@ class Scenario(Part):
     maintenance: tuple[Maintenance, ...] = ()
     checkpoint: Checkpoint
     recovery: Recovery = Recovery()
+    rewinds: tuple[Rewind, ...] = ()
     data: Data
     loader: Loader
     storage: Storage | None = None
@@ -137,6 +139,7 @@ class Scenario(Part):
         self._check_failures(self.sizes)
         self._check_maintenance(self.sizes)
         self._check_checkpoint()
+        check_rewinds(self.rewinds, self.sizes.steps)
         self._check_loader()
         if self.storage is not None:
             self._check_feed()
@@ -171,7 +174,9 @@ class Scenario(Part):
             )
         shuffled = loader.buffer > 0 or "shards" in loader.partition
         if loader.repeats == 0 and shuffled and self.run.epochs is None:
-            expected = "at least 1, the epochs that a part of shards or behind a buffer holds, if no run.epochs says them"
+            expected = (
+                "at least 1, the epochs that a part of shards or behind a buffer holds, if no run.epochs says them"
+            )
             raise wrong(expected, "0", key="loader.repeats")
         if self.data.skip:
             if not loader.spans_epochs:
@@ -179,6 +184,7 @@ class Scenario(Part):
             if loader.counted_at == "issued" or loader.comes_back == "remainder":
                 found = f'counted_at = "{loader.counted_at}" and comes_back = "{loader.comes_back}"'
                 raise wrong('counted_at = "trained" and no remainder with data.skip', found, key="loader")
+
     def _check_feed(self) -> None:
         sizes, workers = self.sizes, (self.feed and self.feed.workers) or self.loader.readers_per_rank
         if sizes.bytes_per_sample is None:

@@ -212,10 +212,10 @@ def _interval(checkpoint: Checkpoint, failures_per_ns: float) -> tuple[int | Non
         return None, every.amount
     if checkpoint.stall == 0:
         raise wrong(f'a cost of a save, longer than 0, with every = "{every}"', '"0 s"', key="checkpoint.stall")
-    if failures_per_ns == 0:
+    if checkpoint.first_mtbf is None and failures_per_ns == 0:
         raise wrong(f'random failures with every = "{every}"', "none", key="failures")
-    formula = young if every.by == "young" else daly
-    return None, max(1, round(formula(checkpoint.stall, 1 / failures_per_ns)))
+    formula = daly if every.by == "daly" else young
+    return None, max(1, round(formula(checkpoint.stall, checkpoint.first_mtbf or 1 / failures_per_ns)))
 
 
 def _steps(run: Run, batch: int, samples: int, tokens_per_sample: float | None, data: Data) -> int | None:

@@ -55,6 +55,7 @@ def job_plan(scenario: Scenario) -> JobPlan:
         end_ns=sizes.limit_ns,
         ends_by_time=sizes.wall_ns is not None,
         savings=savings,
+        first_mtbf_ns=_first_mtbf_ns(scenario),
         tiers=_tiers(scenario),
         final_checkpoint=checkpoint.final_checkpoint,
         policy=recovery.policy,
@@ -68,7 +69,14 @@ def job_plan(scenario: Scenario) -> JobPlan:
         start_up_more_ns=cache(recovery.start_up_more_ns),
         load_attempts=recovery.load_attempts,
         warm_up=law_of(recovery.warm_up),
+        rewinds=tuple((rewind.at_step, rewind.back) for rewind in scenario.rewinds),
     )
+
+
+def _first_mtbf_ns(scenario: Scenario) -> float | None:
+    if scenario.checkpoint.every.by != "adaptive":
+        return None
+    return scenario.checkpoint.first_mtbf or 1 / scenario.sizes.failures_per_ns
 
 
 def _tiers(scenario: Scenario) -> tuple[Tier, ...]:

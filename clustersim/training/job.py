@@ -30,6 +30,7 @@ from clustersim.training.store import Store
 _WAITING: tuple[tuple[Phase, int], ...] = (("waiting_for_nodes", NEVER),)
 _GROWING = "growing back"
 _REGROUPING = "regrouping"
+_REWIND = "rewind"
 _BAD_CHECKPOINT = "bad checkpoint"
 
 
@@ -89,6 +90,9 @@ class Job:
         self._store = store
         self._restarts = Restarts(plan, store, phases)
         self._went_bad = False
+        self._interruptions = 0
+        self._rewinds = list(plan.rewinds)
+        self._rewinding = False  # after the step that is complete now
         self._failed_until = 0  # the step that failed in place is over
         self._regroups = False  # after the step that is complete now
         self._unsaved = (0,) * len(plan.tiers)  # steps since the last save of each tier, when the leg began
@@ -168,6 +172,8 @@ class Job:
         elif isinstance(self._clock, Closing) and self._now == self._leg_began + self._clock.over:
             self._end_leg(self._closes_for, kept_whole=True)
             self._wait()
+        elif self._rewinding:
+            self._rewind()
         elif self._regroups:
             self._end_leg(_REGROUPING, kept_whole=True, goes_on=True)
             self._begin_phases(State.REGROUPING, [("start_up", self._restarts.regroup())])
@@ -194,6 +200,7 @@ class Job:
         else:
             self._stop_phases()
         self._recovery.interruptions += 1
+        self._interruptions += 1
         if self._went_bad:
             self._went_bad = False
             self._log(_BAD_CHECKPOINT, self._restarts.went_bad())
@@ -375,6 +382,14 @@ class Job:
 
     # --- planned restarts
 
+    def _rewind(self) -> None:
+        """Go back as planned: from the newest checkpoint that is old enough, once."""
+        at, back = self._rewinds.pop(0)
+        self._end_leg(_REWIND, kept_whole=False)
+        self._store.forget_above(at - back)
+        self._come_back_to(self._store.newest_step())
+        self._wait()
+
     def _prepare(self) -> None:
         """End the leg soon, as something is planned; a recovery that is under way goes on without what is to leave."""
         if self.state is State.REGROUPING:
@@ -448,7 +463,7 @@ class Job:
             if not goes_on and self._restarts.source is None and self._store.has_held:
                 self._log("from scratch", "")
         self._leg_began = now
-        savings = plan.savings(self._degree)
+        savings = plan.savings_at(self._degree, now, self._interruptions)
         if goes_on:
             savings = tuple(saving.after(steps) for saving, steps in zip(savings, self._unsaved, strict=True))
         clock = LegClock(plan.step_ns(self._degree), savings)
@@ -468,6 +483,7 @@ class Job:
         """Set the alarms of what the leg comes to by its timetable."""
         self._arm_script(self._left)
         self._arm_bad_checkpoint()
+        self._arm_rewind()
         if self._left is not None:
             self._leg_end = self._leg_began + self._clock.time_of(self._left)
             if self._completion is None or self._leg_end < self._completion.at_ns:
@@ -498,6 +514,19 @@ class Job:
     def _scripted(self, leg: int, cause: Cause, entries: list[tuple[int, int]], alarm: Alarm) -> None:
         if leg == self._cluster.leg and self.state is State.TRAINING and self._step + self._trained == entries[0][1]:
             self._cluster.strike_job(cause, entries.pop(0)[0])
+
+    def _arm_rewind(self) -> None:
+        """Set the alarm of the next rewind: at the end of its step, when that is complete for the first time."""
+        leg = self._cluster.leg
+        if self._rewinds:
+            steps = self._rewinds[0][0] - self._step
+            at = self._leg_began + self._clock.time_of(steps)
+            Alarm(self._env, at, Rank.COMPLETE, lambda _: self._rewinds_now(leg, steps))
+
+    def _rewinds_now(self, leg: int, steps: int) -> None:
+        if leg == self._cluster.leg and self.state is State.TRAINING and self._trained == steps:
+            self._rewinding = True
+            self._decide_at_this_instant()
 
     def _arm_bad_checkpoint(self) -> None:
         """A leg from a checkpoint that is bad shows it some steps later."""
@@ -531,7 +560,7 @@ class Job:
             progress.steps - clock.step_of(tier, count - 1) if count else unsaved + progress.steps
             for tier, (count, unsaved) in enumerate(zip(saves, self._unsaved, strict=True))
         )
-        self._regroups = False
+        self._regroups = self._rewinding = False
         leg = Leg(
             leg=len(self.history.legs),
             start=start,

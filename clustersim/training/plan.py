@@ -1,11 +1,12 @@
 """What the job does, in the clock's own terms: everything a scenario says about it, compiled to integers and laws."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from clustersim.history import Refused
 from clustersim.laws import Law
+from clustersim.theory import young
 from clustersim.training.leg import Saving
 
 
@@ -45,6 +46,7 @@ class JobPlan:
     end_ns: int  # the run ends then: because it is over, or because it may not take longer
     ends_by_time: bool
     savings: Callable[[int], tuple[Saving, ...]]  # by degree: for each tier, of which the first is [checkpoint] itself
+    first_mtbf_ns: float | None  # where the interval of the first adapts: the mean between interruptions at the start
     tiers: tuple[Tier, ...]
     final_checkpoint: bool
     policy: Literal["spare", "wait", "shrink"]
@@ -58,6 +60,20 @@ class JobPlan:
     start_up_more_ns: Callable[[int], int]  # what so many nodes add to it
     load_attempts: int  # on the same checkpoint, before an older one is taken
     warm_up: Law
+    rewinds: tuple[tuple[int, int], ...]  # after so many steps, go so many back; in order
+
+    def savings_at(self, degree: int, now: int, interruptions: int) -> tuple[Saving, ...]:
+        """The savings of a leg that begins now, after so many interruptions.
+
+        An adaptive interval is Young's for the mean (first + now) / (interruptions + 1): the assumed mean counts as one
+        interruption that was seen.
+        """
+        savings = self.savings(degree)
+        if self.first_mtbf_ns is None:
+            return savings
+        mean = (self.first_mtbf_ns + now) / (interruptions + 1)
+        every = -(-round(young(savings[0].stall, mean)) // self.step_ns(degree))
+        return replace(savings[0], every=max(1, every)), *savings[1:]
 
     def restart_mean_ns(self, nodes: int) -> float:
         """The mean of a recovery after its detection, at full degree, without waiting for nodes and for the loader."""

@@ -4,6 +4,7 @@ A leg's saves are arithmetic (`training/leg.py`), so the store holds one entry f
 it costs depends on the legs, not on the checkpoints. It is kept up when a leg ends, and while the job recovers.
 """
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -88,6 +89,12 @@ class Store:
             while entries and (high := _made_by(entries[-1], tier, made_ns)) < entries[-1].high:
                 self._cut(tier, high)
 
+    def forget_above(self, step: int) -> None:
+        """Drop what holds more than so many steps."""
+        for tier, entries in enumerate(self._entries):
+            while entries and (high := _held_below(entries[-1], tier, step)) < entries[-1].high:
+                self._cut(tier, high)
+
     def drop(self, checkpoint: Checkpoint) -> None:
         """Drop a checkpoint, the newest of its tier unless it is gone already."""
         self._tries.pop(checkpoint, None)
@@ -147,6 +154,11 @@ class Store:
 
 def _step_of(entry: _Entry, tier: int, number: int) -> int:
     return entry.leg.start + entry.leg.timetable.step_of(tier, number)
+
+
+def _held_below(entry: _Entry, tier: int, step: int) -> int:
+    """How many of a leg's saves hold at most so many steps."""
+    return bisect_right(range(entry.high), step, key=lambda number: _step_of(entry, tier, number))
 
 
 def _made_by(entry: _Entry, tier: int, instant_ns: int) -> int:

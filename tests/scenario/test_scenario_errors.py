@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from clustersim.scenario import ScenarioError, load_scenario, parse_override
 
 DURATION = 'expected a duration such as "10 min"'
-EVERY = 'expected an interval such as "10 min", "10 steps", "young" or "daly"'
+EVERY = 'expected an interval such as "10 min", "10 steps", "young", "daly" or "adaptive"'
 RATE = 'expected a rate such as "6.5 per 1000 node-days", "2 per GPU-year" or "3 per day"'
-TABLES = "one of name, run, model, cluster, parallelism, failures, maintenance, checkpoint, recovery, data, loader, "
-TABLES += "storage, feed, cost"
+TABLES = "one of name, run, model, cluster, parallelism, failures, maintenance, checkpoint, recovery, rewinds, data, "
+TABLES += "loader, storage, feed, cost"
 RECOVERY = "one of policy, grow_back, in_place, regroup, rejoin, diagnosis, scheduling, start_up, "
 RECOVERY += "start_up_per_node, start_up_per_doubling, load, load_attempts, warm_up"
 CLUSTER = "one of nodes, spares, gpus_per_node, cold, borrowed, nodes_per_domain, repair_slots, lemons, retirement"
