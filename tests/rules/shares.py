@@ -5,6 +5,7 @@ from math import lcm
 from random import Random
 
 import numpy as np
+
 from rules.points import Point, damage, extra, histogram
 from rules.rule import exactly, in_law
 
@@ -197,6 +198,28 @@ def left_uneven(point: Point) -> tuple[int, int]:
     return 0, point.epochs * (0 if shortest % (point.batch // point.before) else more)
 
 
+def of_any_width(random: Random) -> Point:
+    """Ranks that do not divide the batch, so that the first take one sample more; restarted once, on the same ranks."""
+    ranks = random.randint(1, 7)
+    point = Point(random.randint(40, 200), ranks + random.randint(0, 12), random.randint(1, 3), (ranks, ranks), (1,))
+    steps = min(-(-share // width) for share, width in widths(point))
+    checkpoint = random.randrange(point.epochs) * steps + random.randrange(1, max(2, steps))
+    return replace(point, checkpoints=(checkpoint,), late=random.randrange(3), order="sequential")
+
+
+def widths(point: Point) -> list[tuple[int, int]]:
+    """Of each rank: its samples of the epoch, every R-th, and those of its batch."""
+    n, batch, ranks = point.samples, point.batch, point.before
+    return [(n // ranks + (r < n % ranks), batch // ranks + (r < batch % ranks)) for r in range(ranks)]
+
+
+def first_to_run_out(point: Point) -> dict[int, int]:
+    """An epoch ends for all ranks in the step after the one in which the first has read all that it has."""
+    steps = min(-(-share // width) for share, width in widths(point))
+    read = sum(min(share, steps * width) for share, width in widths(point))
+    return {k: v for k, v in {0: point.samples - read, point.epochs: read}.items() if v}
+
+
 def canonical_runs(random: Random) -> Point:
     """`every` canonical runs of one length."""
     point, runs = undisturbed(random), random.randint(1, 5)
@@ -224,6 +247,7 @@ RULE_15 = [
     exactly("15 others padded", in_any_order, strided(uneven="pad"), others_padded, damage),
     exactly("15 others dropped", in_any_order, strided(last_batch="drop"), others_dropped, damage),
     exactly("15 left uneven", in_any_order, strided(), left_uneven, damage),
+    exactly("15 ranks of two widths", of_any_width, strided(), first_to_run_out, histogram),
     exactly("15 canonical runs", canonical_runs, canonical, runs_padded, damage),
 ]
 
