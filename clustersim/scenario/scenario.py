@@ -139,7 +139,7 @@ class Scenario(Part):
         self._check_failures(self.sizes)
         self._check_maintenance(self.sizes)
         self._check_checkpoint()
-        check_rewinds(self.rewinds, self.sizes.steps)
+        check_rewinds(self.rewinds, None if self.sizes.epochs is not None else self.sizes.steps)
         self._check_loader()
         if self.storage is not None:
             self._check_feed()
