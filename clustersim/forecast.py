@@ -29,7 +29,9 @@ class CauseForecast:
     failures_per_day: float
     """Of the nodes of the job, or of the job."""
     stops_at_once: bool
-    """False of a silent failure: the job trains on until it is seen."""
+    """False of a silent failure: the job trains on until it is seen; and of a slow node."""
+    slows: float | None
+    """Of a slow node, which stops nothing: how many times as long a step takes."""
     detection_s: float
     """Mean."""
     takes: Literal["node for repair", "node for good", "no node"]
@@ -154,6 +156,7 @@ def _cause(scenario: Scenario, failure: Stochastic) -> CauseForecast:
         cause=failure.cause,
         failures_per_day=failure.failures_per_ns(scenario.cluster.gpus_per_node) * exposed * _DAY_NS,
         stops_at_once=failure.kind not in ("silent", "slow"),
+        slows=failure.slows,
         detection_s=law_of(failure.detection).mean_ns / _SECOND_NS,
         takes=takes,
         repair_h=None if repair_ns is None else repair_ns / HOUR_NS,
@@ -199,8 +202,8 @@ def _takers(scenario: Scenario) -> list[tuple[float, float | None]]:
 
 
 def _detection_ns(causes: tuple[CauseForecast, ...]) -> float:
-    """Mean detection, weighted by how often each cause strikes."""
-    often = math.fsum(cause.failures_per_day for cause in causes)
+    """Mean detection, weighted by how often each cause that stops the job strikes."""
+    often = math.fsum(cause.failures_per_day for cause in causes if cause.slows is None)
     waited_s = math.fsum(cause.failures_per_day * cause.detection_s for cause in causes if cause.stops_at_once)
     detected_s = waited_s / often if often else 0.0
     return detected_s * _SECOND_NS

@@ -57,10 +57,12 @@ def legs(run: Run) -> pd.DataFrame:
 def events(run: Run) -> pd.DataFrame:
     """time_h; kind, cause; node (-1: the job; of a domain its first); where it was; leg.
 
-    Kinds: failure, false alarm, detection (a silent failure is seen), misdiagnosis (this node is taken out instead),
-    retirement (the node is given up), repair (the node, or the one in its place, is back), start (a cold spare is up),
-    borrowing (a node is taken from other work), bad checkpoint (one of the tier that stands as cause could not be read,
-    or what was trained from it went bad), from scratch (no checkpoint was left, the job starts at step 0).
+    Kinds: failure, false alarm, detection (a silent failure, or what is slow, is seen), misdiagnosis (this node is
+    taken out instead), retirement (the node is given up), repair (the node, or the one in its place, is back), slow
+    (the node, or the job, is slow from now on), maintenance (the node, or the whole machine, is to leave), service
+    (the node is back from that), start (a cold spare is up), borrowing (a node is taken from other work), bad
+    checkpoint (one of the tier that stands as cause could not be read, or what was trained from it went bad), from
+    scratch (no checkpoint was left, the job starts at step 0).
     """
     rows = run.history.happenings
     return pd.DataFrame(

@@ -4,6 +4,7 @@ from rich.table import Table
 
 from clustersim.cli.output import table
 from clustersim.cli.words import count, duration, plural
+from clustersim.cluster.compile import law_of
 from clustersim.forecast import Forecast
 from clustersim.scenario import Scenario
 
@@ -22,11 +23,13 @@ def assumptions(scenario: Scenario, forecast: Forecast) -> Table:
         ("machine", _machine(scenario, forecast)),
         ("step", _step(forecast)),
         ("failures", _failures(forecast)),
+        ("maintenance", _maintenance(scenario)),
         ("checkpoint", _checkpoint(scenario, forecast)),
         ("recovery", f"{_POLICIES[scenario.recovery.policy]}; {_restart(forecast)}"),
         ("reading", _reading(scenario)),
     ):
-        rows.add_row(subject, text)
+        if text:
+            rows.add_row(subject, text)
     return rows
 
 
@@ -46,12 +49,24 @@ def _step(forecast: Forecast) -> str:
 def _failures(forecast: Forecast) -> str:
     said = []
     if forecast.interruption_mean_h is not None:
-        causes = plural(len(forecast.causes), "cause")
+        causes = plural(sum(cause.slows is None for cause in forecast.causes), "cause")
         every = duration(3600 * forecast.interruption_mean_h)
         said.append(f"{count(forecast.failures_per_day)} a day from {causes}, one every {every}, at full layout")
     if forecast.scripted_failures:
         said.append(f"{count(forecast.scripted_failures)} scripted")
+    for cause in forecast.causes:
+        if cause.slows is not None:
+            said.append(f"{cause.cause}: slow {count(cause.failures_per_day)} times a day, {cause.slows:g} x a step")
     return "; ".join(said) or "none"
+
+
+def _maintenance(scenario: Scenario) -> str:
+    said = []
+    for each in scenario.maintenance:
+        what = "the whole machine" if each.nodes is None else plural(each.nodes, "node")
+        when = plural(len(each.at or ()), "time") if each.every is None else f"every {duration(each.every / 1e9)}"
+        said.append(f"{each.name}: {what} for {duration(law_of(each.takes).mean_ns / 1e9)}, {when}")
+    return "; ".join(said)
 
 
 def _checkpoint(scenario: Scenario, forecast: Forecast) -> str:

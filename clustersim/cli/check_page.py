@@ -54,5 +54,6 @@ def _causes(forecast: Forecast) -> Table:
         repair = "" if cause.repair_h is None else duration(3600 * cause.repair_h)
         often, detection = count(cause.failures_per_day), duration(cause.detection_s)
         rows.add_row(cause.cause, often, detection, cause.takes.replace("node for repair", "node"), repair)
-    rows.add_row("all", count(forecast.failures_per_day))
+    slow = any(cause.slows is not None for cause in forecast.causes)
+    rows.add_row("all that stop the job" if slow else "all", count(forecast.failures_per_day))
     return rows

@@ -28,7 +28,7 @@ def check_bounds(run: Run, checkpoint: Checkpoint, sizes: Sizes) -> None:
     positions = max(sizes.steps or 0, _steps_until_limit(sizes)) * sizes.batch
     if positions >= LIMIT:
         raise wrong("fewer than 2^62 samples within the run's limit", f"{positions:.3g}", "run")
-    failures = sizes.failures_per_ns * sizes.limit_ns
+    failures = (sizes.failures_per_ns + sizes.slow_per_ns) * sizes.limit_ns
     if failures > _MOST_FAILURES:
         raise wrong(
             f"at most {_MOST_FAILURES:.0e} random failures within the run's limit", f"{failures:.3g}", "failures"

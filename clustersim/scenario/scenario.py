@@ -135,6 +135,11 @@ class Scenario(Part):
             if self.recovery.policy == "wait" and getattr(self.cluster, key) is not None:
                 expected = f'"spare" or "shrink" with cluster.{key}, as the job takes none'
                 raise wrong(expected, '"wait"', key="recovery.policy")
+        sizes = self.sizes
+        smaller = range(sizes.min_data, sizes.data)
+        if self.recovery.policy == "shrink" and smaller and not any(map(sizes.degrees_ok, smaller)):
+            expected = f"a divisor of {sizes.batch} from it to {sizes.data - 1}, as uneven degrees are refused"
+            raise wrong(expected, str(sizes.min_data), key="parallelism.min_data")
         check_bounds(self.run, self.checkpoint, self.sizes)
         self._check_failures(self.sizes)
         self._check_maintenance(self.sizes)

@@ -50,7 +50,9 @@ class Sizes:
     limit_ns: int
     """Wall time beyond which the run is given up (or ends, if it ends by wall time)."""
     failures_per_ns: float
-    """Random failures that hit the job at full layout, a nanosecond; 1 / this is the M of Young and Daly."""
+    """Random failures that stop the job at full layout, a nanosecond; 1 / this is the M of Young and Daly."""
+    slow_per_ns: float
+    """How often the job, or one of its nodes, becomes slow, a nanosecond."""
     full_step_ns: int
     """Time of a step at full degree."""
     uneven_refused: bool
@@ -134,10 +136,13 @@ def measure(
         bytes_per_sample = tokens_per_sample * model.bytes_per_token
     step_ns = _full_step_ns(model, gpus)
     steps = _steps(run, batch, samples, tokens_per_sample, data)
-    failures_per_ns = math.fsum(
-        cause.failures_per_ns(cluster.gpus_per_node) * cluster.exposed(cause.scope)
-        for cause in failures
-        if isinstance(cause, Stochastic) and cause.stops_job
+    failures_per_ns, slow_per_ns = (
+        math.fsum(
+            cause.failures_per_ns(cluster.gpus_per_node) * cluster.exposed(cause.scope)
+            for cause in failures
+            if isinstance(cause, Stochastic) and cause.stops_job is stops_job
+        )
+        for stops_job in (True, False)
     )
     checkpoint_bytes = checkpoint.size(model.parameters)
     interval_steps, interval_ns = _interval(checkpoint, failures_per_ns)
@@ -164,6 +169,7 @@ def measure(
         wall_ns=run.wall_time,
         limit_ns=limit_ns,
         failures_per_ns=failures_per_ns,
+        slow_per_ns=slow_per_ns,
         full_step_ns=step_ns,
         interval_steps=interval_steps,
         interval_ns=interval_ns,

@@ -3,6 +3,8 @@
 import pytest
 
 from clustersim import ScenarioError, load_scenario, simulate
+from clustersim.cli.assumptions import assumptions
+from clustersim.forecast import forecast
 
 
 def job(**changes):
@@ -183,6 +185,19 @@ def test_young_leaves_slow_nodes_out():
     assert intervals == [33, 33]
 
 
+def test_what_is_planned_and_what_is_slow_is_said_and_counts_as_no_interruption():
+    hot = {"cause": "hot", "kind": "slow", "slows": 1.5, "detection": "2 h", "rate": "1 per 4 node-days"}
+    crash = {"cause": "any", "rate": "2 per day", "scope": "job", "detection": "1 h"}
+    planned = [*window(every="7 d", takes="4 h"), {"name": "rolling", "at": ["1 d"], "takes": "30 min", "nodes": 2}]
+    scenario, without = job(failures=[crash, hot], maintenance=planned), forecast(job(failures=[crash]))
+    expected = forecast(scenario)
+    assert (expected.failures_per_day, expected.restart_s) == (without.failures_per_day, without.restart_s)
+    told = dict(zip(*(list(column.cells) for column in assumptions(scenario, expected).columns), strict=True))
+    assert told["failures"].startswith("2 a day from 1 cause, ")
+    assert told["failures"].endswith("; hot: slow 1 times a day, 1.5 x a step")
+    assert told["maintenance"] == "firmware: the whole machine for 4 h, every 7 d; rolling: 2 nodes for 30 min, 1 time"
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -218,6 +233,14 @@ def test_young_leaves_slow_nodes_out():
         (
             {"maintenance": {"name": "x"}},
             "maintenance: expected a list of tables, each headed [[maintenance]], found a single table",
+        ),
+        (
+            {"recovery__policy": "shrink", "parallelism": {"uneven": "refuse", "min_data": 5}, "cluster__nodes": 6},
+            "parallelism.min_data: expected a divisor of 12 from it to 5, as uneven degrees are refused, found 5",
+        ),
+        (
+            {"failures": slow("1 h", law={"type": "exponential"}, rate="1e9 per node-day")},
+            "failures: expected at most 2e+07 random failures within the run's limit, found 9.43e+08",
         ),
         (
             {"failures": slow("1 h", detection="0 s")},
