@@ -19,7 +19,7 @@ from clustersim.cli.report_parts import assumed, mean, number, text
 from clustersim.cli.words import count, duration, hours, plural, share
 from clustersim.scenario import load_scenario
 from clustersim.study import capacity, intervals, league
-from clustersim.study.plot import StudyPlots, spreads
+from clustersim.study.plot import MOST_POINTS, StudyPlots, spreads
 from clustersim.study.study import Study, load_study
 
 _MEANS = "Means ± half of their 95 % intervals; every {} met the same failures."
@@ -78,15 +78,16 @@ def _sweep(study: Study) -> _Told:
         for point, row in zip(values, _records(shown), strict=True)
     ]
     heads = ("point", *keys, "runs", *(words for words, _ in sweep_page.SHOWN.values()))
+    each = f"each of the first {MOST_POINTS} points" if len(rows) > MOST_POINTS else "each point"
     drawn = [
         Plot(
             StudyPlots(study).damage(),
-            "Extra and missing views of each point, in views, means with their 95 % intervals.",
+            f"Extra and missing views of {each}, in views, means with their 95 % intervals.",
             "Bars of extra and missing views, one pair a point, as in the table of points.",
         ),
         Plot(
             StudyPlots(study).time(),
-            "Where the wall time of each point went, in % of it, mean over replications.",
+            f"Where the wall time of {each} went, in % of it, mean over replications.",
             "One bar a point, divided into buckets of time.",
         ),
     ]

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from clustersim.study.study import Study
 
-_MOST_POINTS = 60
+MOST_POINTS = 60
+"""Of a study, that a figure of all points has room for: the first ones."""
+
 _EXTRA = "figures of a study take plotly (pip install 'clustersim[report]')"
 
 
@@ -34,20 +36,20 @@ class StudyPlots:
             raise ImportError(_EXTRA)
 
     def damage(self) -> Figure:
-        """Extra and missing views of each point (of the first 60), with 95 % intervals of the means."""
+        """Extra and missing views of each point (of the first `MOST_POINTS`), with 95 % intervals of the means."""
         from analysis import plots
 
         found = spreads(self._study, *plots.KINDS).assign(label=labels(self._study.manifest))
-        return plots.damage(found.head(_MOST_POINTS))
+        return plots.damage(found.head(MOST_POINTS))
 
     def time(self) -> Figure:
-        """Where the wall time of each point (of the first 60) went, mean over its replications."""
+        """Where the wall time of each point (of the first `MOST_POINTS`) went, mean over its replications."""
         from analysis import plots
 
         table = self._study.table
         buckets = {name: str(name)[len("time_") : -len("_h")] for name in table if str(name).startswith("time_")}
         hours = table.groupby("point")[list(buckets)].mean().rename(columns=buckets)
-        return plots.time(hours.assign(label=labels(self._study.manifest)).head(_MOST_POINTS))
+        return plots.time(hours.assign(label=labels(self._study.manifest)).head(MOST_POINTS))
 
     def intervals(self) -> Figure:
         """The useful share of time and the loaders' damage against the checkpoint interval, with its best.

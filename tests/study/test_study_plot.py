@@ -43,6 +43,12 @@ def test_time_is_the_share_of_each_bucket(study):
     assert sum(sum(bar.x) for bar in bars.values()) == pytest.approx(100 * len(study.points))
 
 
+def test_a_figure_has_room_for_the_first_points(study, monkeypatch):
+    monkeypatch.setattr(plot_module, "MOST_POINTS", 3)
+    assert [len(bar.x) for bar in study.plot.damage().data] == [3, 3]
+    assert {len(bar.x) for bar in study.plot.time().data} == {3}
+
+
 def test_intervals_are_those_of_the_fit(study):
     drawn, found = study.plot.intervals(), of_study(study)
     assert list(drawn.data[0].y) == (100 * found.table["ettr"]).tolist()
