@@ -17,6 +17,7 @@ from clustersim.history import HOUR_NS, History
 from clustersim.loaders.draws import draws_of
 from clustersim.loaders.follow import Reads, plan
 from clustersim.loaders.parts import Loader, Stretch, ToCount, count_reads
+from clustersim.loaders.taken_out import hunt_of, without
 from clustersim.scenario import Scenario
 from clustersim.scenario.checkpoint import MAIN_TIER
 from clustersim.scenario.cost import Used
@@ -76,13 +77,19 @@ class Run:
     @cached_property
     def seen_draws(self) -> Draws:
         """What the lineage read."""
-        return self.loader.draws(self.reads.kept)[0]
+        return self._trained(self.loader.draws(self.reads.kept)[0])
+
+    def _trained(self, draws: Draws) -> Draws:
+        """Reads of the lineage without those that poison's policy takes out."""
+        hunted = hunt_of(self.scenario, self.seed, self.replication)
+        return draws if hunted is None else without(draws, self.spaces.size, hunted.taken_out)
 
     @cached_property
     def to_count(self) -> ToCount:
         """What plan and lineage read, in orders that can be counted by their law."""
         planned = plan(self.loader, self.scenario.sizes.data, self.planned_steps)
-        return self.loader.reads_to_count(planned, self.reads.kept)
+        reads = self.loader.reads_to_count(planned, self.reads.kept)
+        return reads._replace(seen=self._trained(reads.seen))
 
     @cached_property
     def by_identity(self) -> bool:
@@ -236,7 +243,12 @@ class Run:
         """
         if self.by_identity and self._is_small:
             return same_batches(self.spaces, self.planned_draws, self.seen_draws)
-        return self.loader.steps_as_planned(self.reads.kept, self.planned_steps)
+        as_planned = self.loader.steps_as_planned(self.reads.kept, self.planned_steps)
+        hunted = hunt_of(self.scenario, self.seed, self.replication)
+        if hunted is None:
+            return as_planned
+        changed = {low // self.scenario.sizes.batch for low, _ in hunted.taken_out}
+        return as_planned - sum(step < self.steps for step in changed)
 
     @cached_property
     def rolled_back_steps(self) -> int:

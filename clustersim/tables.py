@@ -13,6 +13,7 @@ from clustersim.account import damage as damage_by_interval
 from clustersim.history import HOUR_NS
 from clustersim.loaders.follow import plan
 from clustersim.loaders.parts import count_reads
+from clustersim.loaders.taken_out import hunt_of
 from clustersim.scenario.checkpoint import MAIN_TIER
 
 if TYPE_CHECKING:
@@ -110,7 +111,12 @@ def time(run: Run) -> pd.DataFrame:
 
 
 def sample(run: Run, number: int, limit: int) -> pd.DataFrame:
-    """leg, step, epoch, offset, fate ("kept", "rolled back", "in flight") of each read of a sample, in order."""
+    """leg, step, epoch, offset, fate of each read of a sample, in order.
+
+    fate: "kept", "rolled back", "in flight", or "taken out" of its batch, by what is done about poison.
+    """
+    hunted = hunt_of(run.scenario, run.seed, run.replication)
+    low, high = np.array(() if hunted is None else hunted.taken_out, dtype=np.int64).reshape(-1, 2).T
     frames = []
     for stretches, kept in ((run.reads.kept, True), (run.reads.discarded, False)):
         draws, owner = run.loader.draws(stretches)
@@ -118,6 +124,10 @@ def sample(run: Run, number: int, limit: int) -> pd.DataFrame:
         leg = owner[found.row]
         trained = found.step < np.array([leg.stop for leg in run.history.legs])[leg]
         fate = "kept" if kept else np.where(trained, "rolled back", "in flight")
+        if kept and len(low):
+            place = found.epoch * run.spaces.size + found.offset
+            run_of = np.searchsorted(low, place, side="right") - 1
+            fate = np.where((run_of >= 0) & (place < high[run_of]), "taken out", "kept")
         frames.append(
             pd.DataFrame({"leg": leg, "step": found.step, "epoch": found.epoch, "offset": found.offset, "fate": fate})
         )

@@ -7,6 +7,8 @@ from clustersim.cluster.causes import Cause
 from clustersim.cluster.machine import Machine
 from clustersim.cluster.retirement import Retirement, Score, Window
 from clustersim.laws import NEVER, Constant, Law, Life
+from clustersim.loaders.poison import bisection_restarts
+from clustersim.loaders.taken_out import hunt_of
 from clustersim.scenario import Scenario
 from clustersim.scenario.cluster import Retirement as StatedRetirement
 from clustersim.scenario.failures import Scripted, Stochastic
@@ -22,6 +24,7 @@ from clustersim.scenario.laws import (
     WeibullLife,
 )
 from clustersim.scenario.maintenance import Maintenance
+from clustersim.scenario.poison import Poison
 from clustersim.scenario.traced import Fault, Traced
 from clustersim.streams import Hashed, generator
 
@@ -101,6 +104,8 @@ def causes_of(scenario: Scenario, seed: int, replication: int) -> list[Cause]:
             causes += _traced(len(causes), failure, scenario.faults[place], scenario.sizes.limit_ns, seed, replication)
         else:
             causes.append(_cause(len(causes), failure, scenario, seed, replication))
+    if scenario.poison is not None:
+        causes.append(_poison(len(causes), scenario.poison, scenario, seed, replication))
     for each in scenario.maintenance:
         causes.append(_maintenance(len(causes), each, scenario, seed, replication))
     return causes
@@ -128,6 +133,24 @@ def _maintenance(index: int, stated: Maintenance, scenario: Scenario, seed: int,
         out_ns=tuple(
             laws.draw(law, stream, nodes[turn] + 1 if nodes else 0, turn) for turn in range(len(begins_ns) * of_each)
         ),
+    )
+
+
+def _poison(index: int, stated: Poison, scenario: Scenario, seed: int, replication: int) -> Cause:
+    """The crashes at steps that read poison, and those of searches for it."""
+    hunted = hunt_of(scenario, seed, replication)
+    assert hunted is not None
+    trials = bisection_restarts(scenario.sizes.batch) if stated.act == "bisect" else 0
+    return Cause(
+        index=index,
+        name="poison",
+        scope="job",
+        ages="wall",
+        life=None,
+        renews_all=False,
+        detection=law_of(stated.detection),
+        repair=None,
+        at_steps=tuple(sorted([*hunted.crashes, *hunted.acted_at * trials])),
     )
 
 

@@ -97,10 +97,15 @@ class Hunt(NamedTuple):
     restarts: int
     """Crashes, and trials of bisections."""
     rolled_back_steps: int
-    missing_views: int
-    """Views that the policy took away."""
+    taken_out: tuple[tuple[int, int], ...]
+    """Runs [from, to) of positions that are read and not trained on, by the policy; rising."""
     done: bool
     """False: given up after so many restarts as were allowed."""
+
+    @property
+    def missing_views(self) -> int:
+        """Views that the policy took away."""
+        return sum(high - low for low, high in self.taken_out)
 
 
 def hunt(
@@ -135,11 +140,14 @@ def hunt(
     crashes: list[int] = []
     acted_at: list[int] = []
     skipped: set[int] = set()
-    trials = rolled_back = missing = start = 0
+    taken_out: set[tuple[int, int]] = set()
+    trials = rolled_back = start = 0
+    done = False
     while len(crashes) + trials < limit:
         met = _first_not_skipped(poison, places, batch, start, steps, skipped)
         if met is None:
-            return Hunt(tuple(crashes), tuple(acted_at), len(crashes) + trials, rolled_back, missing, True)
+            done = True
+            break
         crashes.append(met.step)
         start = met.step // every * every
         rolled_back += met.step - start
@@ -149,14 +157,15 @@ def hunt(
             acted_at.append(met.step)
             if policy.act == "skip-batch":
                 skipped.add(met.step)
-                missing += batch
+                taken_out.add((met.step * batch, (met.step + 1) * batch))
                 continue
             trials += bisection_restarts(batch) if policy.act == "bisect" else 0
             gone = np.isin(poison.samples, met.samples)
-            missing += int(((places[:, gone] >= start * batch) & (places[:, gone] < steps * batch)).sum())
+            later = places[:, gone][(places[:, gone] >= start * batch) & (places[:, gone] < steps * batch)]
+            taken_out |= {(place, place + 1) for place in later.tolist()}
             poison = Poison(tuple(np.array(poison.samples)[~gone].tolist()), poison.together)
             places = places[:, ~gone]
-    return Hunt(tuple(crashes), tuple(acted_at), len(crashes) + trials, rolled_back, missing, False)
+    return Hunt(tuple(crashes), tuple(acted_at), len(crashes) + trials, rolled_back, tuple(sorted(taken_out)), done)
 
 
 def _first_not_skipped(

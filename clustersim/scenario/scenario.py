@@ -18,6 +18,7 @@ from clustersim.scenario.failures import Failure, Scripted, Stochastic
 from clustersim.scenario.job import Model, Parallelism, Run
 from clustersim.scenario.maintenance import Maintenance
 from clustersim.scenario.part import Part
+from clustersim.scenario.poison import Poison
 from clustersim.scenario.reading import Data, Loader
 from clustersim.scenario.recovery import Recovery
 from clustersim.scenario.rewinds import Rewind, check_rewinds
@@ -27,6 +28,15 @@ from clustersim.scenario.traced import Fault, Traced, TraceError, read_faults
 from clustersim.scenario.units import Name
 
 _MOST_ONE_BY_ONE = 10_000_000
+_MOST_POISON = 1000
+# What a loader must be for a sample to be read at a step that is known, and again after each crash.
+_OF_POISON: dict[str, tuple[object, ...]] = {
+    "partition": ("global",),
+    "last_batch": ("span", None),
+    "comes_back": ("exact",),
+    "order_epoch": ("own",),
+    "counted_at": ("trained",),
+}
 _MOST_SERVICES = 10**6
 # What failures take ("process": no node) that leave a tier, by what it survives.
 _SURVIVED = {
@@ -78,6 +88,7 @@ class Scenario(Part):
     loader: Loader
     storage: Storage | None = None
     feed: Feed | None = None
+    poison: Poison | None = None
     cost: Cost | None = None
 
     # Where it came from and what was written there, before presets were filled in: overrides start from it.
@@ -148,6 +159,8 @@ class Scenario(Part):
         self._check_loader()
         if self.storage is not None:
             self._check_feed()
+        if self.poison is not None:
+            self._check_poison(self.poison)
         return self
 
     def _check_loader(self) -> None:
@@ -189,6 +202,21 @@ class Scenario(Part):
             if loader.counted_at == "issued" or loader.comes_back == "remainder":
                 found = f'counted_at = "{loader.counted_at}" and comes_back = "{loader.comes_back}"'
                 raise wrong('counted_at = "trained" and no remainder with data.skip', found, key="loader")
+
+    def _check_poison(self, poison: Poison) -> None:
+        samples = self.sizes.samples
+        if poison.share is not None and not 0.5 < poison.share * samples <= _MOST_POISON:
+            expected = f"a share of 1 to {_MOST_POISON} of {samples} samples"
+            raise wrong(expected, f"{poison.share * samples:.3g}", key="poison.share")
+        for place, sample in enumerate(poison.samples or ()):
+            if sample >= samples:
+                raise wrong(f"a sample from 0 to {samples - 1}", str(sample), key=f"poison.samples.{place}")
+        for key, needed in _OF_POISON.items():
+            if (found := getattr(self.loader, key)) not in needed:
+                expected = f'"{needed[0]}" with [poison], which is met again at the same step'
+                raise wrong(expected, f'"{found}"', key=f"loader.{key}")
+        if self.data.skip:
+            raise wrong("no data.skip with [poison]", "both", key="data.skip")
 
     def _check_feed(self) -> None:
         sizes, workers = self.sizes, (self.feed and self.feed.workers) or self.loader.readers_per_rank

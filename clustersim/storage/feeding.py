@@ -44,9 +44,9 @@ class StoredFeed:
         self._follower = follower
         self._fed: dict[int, tuple[Access, Reading, Store]] = {}
 
-    def begin(self, step: int, degree: int) -> int | Refused | None:
+    def begin(self, step: int, degree: int, goes_on: bool = False) -> int | Refused | None:
         """A leg begins: how many steps the loader will deliver (None: no end)."""
-        return None if self._follower is None else self._follower.begin(step, degree)
+        return None if self._follower is None else self._follower.begin(step, degree, goes_on)
 
     def resume_ns(self, step: int, degree: int) -> int:
         """How long the loader takes to come back to a step, until its first batch is there."""

@@ -11,8 +11,8 @@ from clustersim.simulation import order_for
 # Parts of a scenario, and sizes that follow from them, of which the clock knows nothing. What is not named here is
 # taken to move time, so that a key that joins the scenario keeps histories apart until it is known to be harmless.
 _UNTIMED_PARTS = ("name", "loader", "data")
-# Where a storage is named, what is read from it and how moves time.
-_UNTIMED_PARTS_STORED = ("name",)
+# Where a storage or poison is named, what is read and how moves time.
+_UNTIMED_PARTS_OF_DATA = ("name",)
 _UNTIMED_SIZES = ("samples", "shards", "tokens_per_sample", "documents_per_sample", "bytes_per_sample")
 
 
@@ -31,7 +31,8 @@ def _clock_key(scenario: Scenario, seed: int | None) -> str | None:
     """Equal for two scenarios whose clocks run alike; None if the loader acts on time."""
     if loader_of(scenario, order_for(scenario, scenario.run.seed if seed is None else seed)).acts_on_time:
         return None
-    untimed = _UNTIMED_PARTS if scenario.storage is None else _UNTIMED_PARTS_STORED
+    by_data = scenario.storage is not None or scenario.poison is not None
+    untimed = _UNTIMED_PARTS_OF_DATA if by_data else _UNTIMED_PARTS
     parts = {key: value for key, value in scenario.resolved().items() if key not in untimed}
     sizes = {key: value for key, value in asdict(scenario.sizes).items() if key not in _UNTIMED_SIZES}
     return json.dumps([parts, sizes], sort_keys=True)

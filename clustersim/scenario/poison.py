@@ -1,0 +1,36 @@
+"""The record of death: samples that crash the step that reads them, and what is done about it."""
+
+from typing import Literal
+
+from pydantic import model_validator
+
+from clustersim.scenario.errors import wrong
+from clustersim.scenario.laws import DurationOrLaw
+from clustersim.scenario.part import Part
+from clustersim.scenario.units import Count, PositiveCount, Share
+
+
+class Poison(Part):
+    """Samples that kill. The order comes back after each crash, so that the job dies at the same step again."""
+
+    samples: tuple[Count, ...] | None = None
+    """Which ones."""
+    share: Share | None = None
+    """Instead of samples: how large a part of the corpus they are, drawn anew in each replication."""
+    together: PositiveCount = 1
+    """How many of them in one batch crash it."""
+    retries: Count = 3
+    """Restarts that are tried at the same step before anything is done."""
+    act: Literal["skip-batch", "quarantine", "bisect"] = "skip-batch"
+    """Then the step trains on nothing; or the samples are known and never trained on again; or they are known after a
+    search, a crash for each half of the batch."""
+    detection: DurationOrLaw = 0
+    """From a crash until it is noticed."""
+
+    @model_validator(mode="after")
+    def _check(self) -> "Poison":
+        if (self.samples is None) == (self.share is None):
+            raise wrong("either samples or share", "neither" if self.samples is None else "both", key="samples")
+        if self.act == "bisect" and self.together > 1:
+            raise wrong('"skip-batch" or "quarantine" with together > 1, as halves part them', '"bisect"', key="act")
+        return self
