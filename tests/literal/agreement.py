@@ -11,8 +11,8 @@ from clustersim.account import count_identity
 from clustersim.loaders.follow import plan
 from clustersim.loaders.parts import count_reads
 from clustersim.loaders.returning import ReaderLoader
+from literal.compositions import BATCH, EPOCHS
 from literal.engine import live, shards_of
-from literal.test_readers_are_literal import BATCH, EPOCHS
 
 
 def literally(stated, order, rows):

@@ -3,15 +3,20 @@
 from itertools import pairwise
 
 import numpy as np
-from measured.clustersim_model import loader_keys
 
-import literal
-from clustersim.history import History, Leg, Refused
+from clustersim.history import History, Refused
 from clustersim.loaders.follow import Follower
 from clustersim.loaders.parts import Parts
 from clustersim.scenario.reading import Loader
+from literal.legs import leg_of
 
-NO_TIME = Leg(*[0] * len(Leg._fields))  # what a loader does not look at
+
+def parts_of(keys):
+    """The parts that a `[loader]` table composes. Raises ValueError where a scenario may not say them together."""
+    said = Loader.model_validate(keys)
+    last = said.last_batch or ("span" if said.partition == "global" else "short")
+    parts = said.model_dump(exclude={"preset", "last_batch", "reshuffle_lasts"})
+    return Parts(**parts, last_batch=last, reshuffle_lasts=said.reshuffle_lasts or "epoch")
 
 
 def live(loader, rows):
@@ -31,9 +36,9 @@ def live(loader, rows):
         lived.append((ranks, start, last, read if last == stop and (has is None or has > stop - start) else last))
         follower.end(*lived[-1][2:])
     history = History()
-    for number, (ranks, start, stop, read) in enumerate(lived):
-        kept = lived[number + 1][1] if number + 1 < len(lived) else stop
-        history.legs.append(NO_TIME._replace(leg=number, start=start, stop=stop, read=read, kept=kept, data=ranks))
+    for number, row in enumerate(lived):
+        kept = lived[number + 1][1] if number + 1 < len(lived) else row[2]
+        history.legs.append(leg_of(number, *row, kept))
     return follower.reads(history), lived, refused
 
 
@@ -57,14 +62,3 @@ def shards_of(order, samples):
         return [ids[a:b] for a, b in pairwise(begins)]
 
     return shards
-
-
-def composed(chosen, epochs):
-    """Literal parts, and the same as the engine's parts; None if a scenario may not say them together."""
-    stated = literal.Parts(**chosen)
-    try:
-        said = Loader.model_validate(loader_keys(stated, epochs) | {"last_batch": stated.last_batch})
-    except ValueError:
-        return None
-    lasts = said.reshuffle_lasts or "epoch"
-    return stated, Parts(**said.model_dump(exclude={"preset", "reshuffle_lasts"}), reshuffle_lasts=lasts)

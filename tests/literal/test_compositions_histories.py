@@ -12,52 +12,10 @@ import pytest
 from clustersim.data.corpus import Corpus
 from clustersim.data.orders import order_of
 from literal.agreement import agree, off
-from literal.engine import composed
-from literal.test_readers_are_literal import (
-    BATCH,
-    EPOCHS,
-    PARTITIONS,
-    RANKS,
-    WORKERS,
-    compositions,
-    same_meaning,
-)
+from literal.compositions import BATCH, RANKS, compositions, drawing
 
 Z = 5.0
 ORDERS = ["shuffle", "sequential", "shard-shuffle", "shuffle-once"]
-# What draws by itself, and what is stated beside it.
-DRAWS = {"buffer": [4, 15, 40], "permutes": ["part"], "comes_back": ["remainder"]}
-BESIDE = {
-    "workers": [2],
-    "last_batch": ["drop"],
-    "saves": ["epoch", "steps"],
-    "buffer_kind": ["half-flush", "window"],
-    "buffer_saved": [True],
-    "buffer_seed": ["never"],
-    "epoch_edge": ["old"],
-    "on_layout_change": ["reshard", "refuse"],
-    "missing_state": ["rank-0"],
-}
-
-
-def drawing(count):
-    """As `compositions`, of those that draw random numbers of their own."""
-    random, found = Random(1), []
-    while len(found) < count:
-        part = random.choice(sorted(DRAWS))
-        chosen = {name: random.choice(BESIDE[name]) for name in random.sample(sorted(BESIDE), random.randrange(5))}
-        chosen |= {part: random.choice(DRAWS[part]), "partition": random.choice(PARTITIONS)}
-        if "workers" in chosen and chosen["partition"] in WORKERS:
-            chosen["worker_split"] = WORKERS[chosen["partition"]]
-        made = composed(chosen, EPOCHS)
-        if made is not None and same_meaning(made[0]) and not _says_nothing(made[0]):
-            found.append(made)
-    return found
-
-
-def _says_nothing(stated):
-    """A saved buffer whose position says all, or of which equal shares say nothing."""
-    return stated.buffer_saved and (stated.buffer_kind == "window" or stated.on_layout_change == "reshard")
 
 
 def lives(random):

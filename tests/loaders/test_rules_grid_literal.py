@@ -6,8 +6,7 @@ The literal loader is the judge: two and three restarts in one epoch, a checkpoi
 
 import pytest
 from literal.agreement import agree, off
-from literal.engine import composed
-from literal.test_readers_are_literal import BATCH, EPOCHS
+from literal.compositions import BATCH, EPOCHS, composed
 
 from clustersim.data.corpus import Corpus
 from clustersim.data.orders import order_of
@@ -97,7 +96,7 @@ def case(*place):
 
 @pytest.mark.parametrize(("rule", "restarts"), [case(rule, where) for rule in RULES for where in RESTARTS])
 def test_the_same_views_of_each_sample(rule, restarts):
-    made = composed(RULES[rule], EPOCHS)
+    made = composed(RULES[rule])
     for samples, shards in CORPORA:
         agree(made, order_for(RULES[rule], samples, shards), lives(RESTARTS[restarts], samples), to_the_sample=True)
 
@@ -106,7 +105,7 @@ def test_the_same_views_of_each_sample(rule, restarts):
     ("rule", "restarts"), [case(rule, where) for rule in DRAWN for where in ("two, other ranks", "about the edge")]
 )
 def test_the_same_damage_in_the_mean(rule, restarts):
-    made, found = composed(DRAWN[rule], EPOCHS), []
+    made, found = composed(DRAWN[rule]), []
     for samples, shards in [(960, 24), (1000, 25)]:
         rows = lives(RESTARTS[restarts], samples)
         for seed in range(10):

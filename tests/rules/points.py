@@ -6,19 +6,17 @@ from random import Random
 from typing import NamedTuple
 
 import numpy as np
+from literal.engine import parts_of
+from literal.legs import leg_of
 
 from clustersim.account import count_identity
 from clustersim.data.corpus import Corpus
 from clustersim.data.orders import order_of
-from clustersim.history import History, Leg, Refused
+from clustersim.history import History, Refused
 from clustersim.loaders.follow import Follower
-from clustersim.loaders.parts import Loader as Model
-from clustersim.loaders.parts import Parts
+from clustersim.loaders.parts import Loader
 from clustersim.loaders.returning import ReaderLoader
 from clustersim.loaders.sequence import SequenceLoader
-from clustersim.scenario.reading import Loader
-
-NO_TIME = Leg(*[0] * len(Leg._fields))  # what a loader does not look at
 
 
 @dataclass(frozen=True)
@@ -89,15 +87,12 @@ class Outcome(NamedTuple):
         return int(np.maximum(self.seen - epochs, 0).sum()), int(np.maximum(epochs - self.seen, 0).sum())
 
 
-def model_of(point: Point, keys: dict) -> Model:
+def model_of(point: Point, keys: dict) -> Loader:
     """The loader that a `[loader]` table composes, over the point's data."""
-    said = Loader.model_validate(keys)
-    last = said.last_batch or ("span" if said.partition == "global" else "short")
-    parts = Parts(**said.model_dump(exclude={"preset", "last_batch", "reshuffle_lasts"}),
-                  last_batch=last, reshuffle_lasts=said.reshuffle_lasts or "epoch")  # fmt: skip
+    parts = parts_of(keys)
     order = order_of(point.order, Corpus(point.samples, point.shards), point.seed, 0)
     epochs = point.epochs if point.ends == "E" else None
-    if last == "span":
+    if parts.last_batch == "span":
         return SequenceLoader(order, point.batch, parts, epochs)
     return ReaderLoader(order, point.batch, parts, epochs, point.before)
 
@@ -119,7 +114,7 @@ def play(point: Point, keys: dict) -> Outcome:
         stop = kept if last or has is None else min(kept + point.late, start + has)
         assert stop >= kept, "the point's checkpoint lies behind the loader's end"
         follower.end(stop, stop)
-        history.legs.append(NO_TIME._replace(leg=life, start=start, stop=stop, read=stop, kept=kept, data=ranks))
+        history.legs.append(leg_of(life, ranks, start, stop, stop, kept))
     seen, _ = loader.draws(follower.reads(history).kept)
     return Outcome(count_identity(loader.spaces, seen, seen).seen, history.legs[-1].kept, refused)
 

@@ -1,0 +1,102 @@
+"""Compositions as the literal loader and the engine know them, drawn at random of those that a scenario may say."""
+
+from random import Random
+
+from measured.clustersim_model import loader_keys
+
+import literal
+from literal.engine import parts_of
+
+BATCH = 12
+RANKS = [1, 2, 3, 4, 6]
+# What the literal loader and the engine both know, and what no random number of theirs decides.
+OTHER = {
+    "workers": [2, 3],
+    "uneven": ["pad", "drop"],
+    "last_batch": ["drop", "pad"],
+    "passes": ["repeat"],
+    "saves": ["steps", "epoch", "nothing"],
+    "snapshot_every": [3],
+    "prefetch": [1, 2],
+    "miscount": ["doubled"],
+    "counted_in": [4, 5],
+    "taken_for": [1, 5, 7],
+    "comes_back": ["restart-epoch", "next-epoch", "restart-run", "reshuffle"],
+    "reshuffle_lasts": ["for-good"],
+    "order_epoch": ["first"],
+    "epoch_edge": ["old", "finished"],
+    "loop_counter": ["kept"],
+    "on_layout_change": ["reshard", "refuse"],
+    "missing_state": ["rank-0"],
+    "past_end": ["restart-epoch", "refuse"],
+}
+PARTITIONS = ["global", "strided", "contiguous", "shards", "contiguous-shards"]
+WORKERS = {"strided": "strided", "shards": "shards", "contiguous": "side-by-side", "contiguous-shards": "side-by-side"}
+EPOCHS = 3
+# What draws by itself, and what is stated beside it.
+DRAWS = {"buffer": [4, 15, 40], "permutes": ["part"], "comes_back": ["remainder"]}
+BESIDE = {
+    "workers": [2],
+    "last_batch": ["drop"],
+    "saves": ["epoch", "steps"],
+    "buffer_kind": ["half-flush", "window"],
+    "buffer_saved": [True],
+    "buffer_seed": ["never"],
+    "epoch_edge": ["old"],
+    "on_layout_change": ["reshard", "refuse"],
+    "missing_state": ["rank-0"],
+}
+
+
+def same_meaning(parts):
+    """Whether the engine gives these parts together the meaning that the literal loader gives them."""
+    shards = "shards" in parts.partition
+    return not (
+        (parts.last_batch == "pad" and shards)  # there is no order of samples that is filled up
+        or (parts.last_batch == "drop" and parts.workers > 1)  # whether a worker that is passed over has read its rest
+        or (parts.loop_counter == "kept" and (shards or parts.workers > 1))  # an epoch's steps: N / B, or what there is
+    )
+
+
+def composed(chosen):
+    """Literal parts, and the same as the engine's parts; None if a scenario may not say them together."""
+    partition = chosen.get("partition", "global")
+    if "workers" in chosen and partition != "global":
+        chosen = {**chosen, "worker_split": WORKERS[partition]}
+    stated = literal.Parts(**chosen)
+    try:
+        return stated, parts_of(loader_keys(stated, EPOCHS) | {"last_batch": stated.last_batch})
+    except ValueError:
+        return None
+
+
+def compositions(count):
+    """Those in which nothing but the order is random."""
+    random, found = Random(0), []
+    while len(found) < count:
+        partition = random.choice(PARTITIONS)
+        chosen = {name: random.choice(OTHER[name]) for name in random.sample(sorted(OTHER), random.randrange(6))}
+        if "prefetch" in chosen:
+            chosen["counted_at"] = "issued"
+        made = composed({"partition": partition, **chosen})
+        if made is not None and same_meaning(made[0]):
+            found.append(made)
+    return found
+
+
+def drawing(count):
+    """Those in which a buffer, a reader or a restart draws too."""
+    random, found = Random(1), []
+    while len(found) < count:
+        part = random.choice(sorted(DRAWS))
+        chosen = {name: random.choice(BESIDE[name]) for name in random.sample(sorted(BESIDE), random.randrange(5))}
+        chosen |= {part: random.choice(DRAWS[part]), "partition": random.choice(PARTITIONS)}
+        made = composed(chosen)
+        if made is not None and same_meaning(made[0]) and not _says_nothing(made[0]):
+            found.append(made)
+    return found
+
+
+def _says_nothing(stated):
+    """A saved buffer whose position says all, or of which equal shares say nothing."""
+    return stated.buffer_saved and (stated.buffer_kind == "window" or stated.on_layout_change == "reshard")
