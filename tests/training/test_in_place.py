@@ -76,6 +76,17 @@ def test_a_failure_costs_the_step_in_flight_and_the_regrouping():
     assert run.account.extra == run.account.missing == 0
 
 
+def test_only_degrees_that_divide_the_batch_go_on():
+    """A batch of 16 in steps of 4 groups: three of them cannot divide it, so that two go on (meta-pytorch/torchft#302)."""
+    run = wears(
+        cluster={"nodes": 4, "gpus_per_node": 1},
+        model__global_batch=16,
+        parallelism={"uneven": "refuse"},
+        recovery=IN_PLACE,
+    )
+    assert [leg.data for leg in run.history.legs] == [4, 2, 4]
+
+
 def test_failures_in_the_step_that_fails_are_one_loss_and_a_hang_makes_it_longer():
     """Struck at 255 and 257 s; the hang from 258 s on is seen at 278 s, 18 s after the end of the step."""
     hang = {"cause": "hang", "kind": "hang", "at_times": ["258 s"], "detection": "20 s"}
