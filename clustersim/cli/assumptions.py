@@ -7,6 +7,7 @@ from clustersim.cli.words import count, duration, plural
 from clustersim.cluster.compile import law_of
 from clustersim.forecast import Forecast
 from clustersim.scenario import Scenario
+from clustersim.storage.feeding import supply_of
 
 _POLICIES = {
     "spare": "lost nodes are replaced by spares, then waited for",
@@ -27,6 +28,8 @@ def assumptions(scenario: Scenario, forecast: Forecast) -> Table:
         ("checkpoint", _checkpoint(scenario, forecast)),
         ("recovery", f"{_POLICIES[scenario.recovery.policy]}; {_restart(forecast)}"),
         ("reading", _reading(scenario)),
+        ("storage", _storage(scenario)),
+        ("poison", _poison(scenario)),
     ):
         if text:
             rows.add_row(subject, text)
@@ -90,6 +93,28 @@ def _reading(scenario: Scenario) -> str:
     others = [f"{key} {_spelt(value)}" for key, value in stated.items() if value != usual[key]]
     parts = [f"a checkpoint saves {loader.saves}", f"a restart comes back: {loader.comes_back}", *others]
     return f"order {scenario.data.order}; {name}: {', '.join(parts)}"
+
+
+def _storage(scenario: Scenario) -> str:
+    storage, supply = scenario.storage, supply_of(scenario)
+    if storage is None or supply is None:
+        return ""
+    name = storage.preset or "of its own"
+    units = f", {plural(storage.units, 'unit')}" if storage.units > 1 else ""
+    each = " in each node that reads" if storage.scope == "node" else ""
+    comes = f"{supply.keeps_up:.3g} times what is asked for comes at most, by {supply.bottleneck}"
+    waits = f"; each step waits {duration(supply.wait_ns / 1e9)} for its data" if supply.wait_ns else ""
+    return f"{name}{units}{each}, read by {supply.pattern}: {comes}{waits}"
+
+
+def _poison(scenario: Scenario) -> str:
+    poison = scenario.poison
+    if poison is None:
+        return ""
+    number = round((poison.share or 0) * scenario.sizes.samples) if poison.samples is None else len(poison.samples)
+    kill = "one of them crashes" if poison.together == 1 else f"{poison.together} of them in a batch crash"
+    then = f"after {plural(poison.retries, 'retry', 'retries')}: {poison.act}"
+    return f"{plural(number, 'sample')}; {kill} a step each time; {then}"
 
 
 def _spelt(value: object) -> str:

@@ -19,7 +19,8 @@ def check_page(scenario: Scenario, forecast: Forecast) -> list[RenderableType]:
     parts += [assumptions(scenario, forecast), "", _expected(forecast), ""]
     if forecast.causes:
         parts += [_causes(forecast), ""]
-    parts.append("Expectations in closed form, nothing was simulated.")
+    but = "" if scenario.storage is None else ", but for the wait for data"
+    parts.append(f"Expectations in closed form, nothing was simulated{but}.")
     return parts
 
 
@@ -29,8 +30,9 @@ def _expected(forecast: Forecast) -> Table:
     rows.add_row("run without failures", duration(3600 * forecast.failure_free_h))
     rows.add_row("its steps", count(forecast.failure_free_steps))
     rows.add_row("epochs that it passes", f"{forecast.failure_free_epochs:.3g}")
-    if forecast.feed_tokens_per_s is not None and forecast.feed_bytes_per_s is not None:
+    if forecast.feed_tokens_per_s is not None:
         rows.add_row("tokens a second", count(forecast.feed_tokens_per_s))
+    if forecast.feed_bytes_per_s is not None:
         rows.add_row("bytes a second", size(forecast.feed_bytes_per_s))
     rows.add_row("nodes in repair, mean", f"{forecast.nodes_down:.3g}")
     if forecast.nodes_lost:

@@ -1,9 +1,12 @@
 """What a scenario's storage does to the clock: the wait of each step for its data, and the way back of a loader."""
 
+from typing import NamedTuple
+
 from clustersim.history import Refused
 from clustersim.loaders.follow import Follower
 from clustersim.scenario import Scenario
-from clustersim.storage.bounds import replay_s
+from clustersim.scenario.storage import Pattern
+from clustersim.storage.bounds import Resource, bottleneck, margin, replay_s
 from clustersim.storage.compile import pattern_of, reading_of, replays, store_of
 from clustersim.storage.patterns import Access, access_of
 from clustersim.storage.store import NS, Reading, Store
@@ -66,3 +69,23 @@ class StoredFeed:
 def clock_feed(scenario: Scenario, follower: Follower | None) -> StoredFeed | Follower | None:
     """What the clock asks of the data: the storage, the loader if it decides anything, or nothing."""
     return follower if scenario.storage is None else StoredFeed(scenario, follower)
+
+
+class Supply(NamedTuple):
+    """How well the run's own pattern is fed at full degree."""
+
+    pattern: Pattern
+    keeps_up: float
+    """What comes at most, over what is asked for."""
+    bottleneck: Resource
+    wait_ns: int
+    """Mean wait of a step."""
+
+
+def supply_of(scenario: Scenario) -> Supply | None:
+    """How well the scenario's storage feeds it; None where it names none."""
+    if scenario.storage is None:
+        return None
+    access, reading, store = _fed(scenario, scenario.sizes.data)
+    least = bottleneck(access, reading, store)
+    return Supply(access.pattern, margin(least, reading), least.resource, wait_ns(scenario, scenario.sizes.data))

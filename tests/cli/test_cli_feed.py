@@ -55,3 +55,28 @@ def test_what_is_wrong_is_one_line(clustersim, tmp_path):
     ):
         code, printed, err = clustersim(*arguments)
         assert (code, printed, err.count("\n")) == (2, "", 1), arguments
+
+
+def test_check_and_run_say_how_the_storage_feeds_the_run(clustersim):
+    changes = ("--set", "data.order=shuffle", "--set", "run.epochs=", "--set", "run.steps=100")
+    code, printed, _ = clustersim("check", "images", *changes)
+    text = " ".join(printed.split())
+    assert code == 0
+    assert (
+        "storage hard-disk, 24 units, read by random: 0.439 times what is asked for comes at most, by operations"
+        in text
+    )
+    assert "; each step waits 6" in text
+    assert "bytes a second 901 MB" in text
+    assert text.endswith("nothing was simulated, but for the wait for data.")
+    code, printed, _ = clustersim("run", "images", *changes)
+    assert code == 0
+    assert "data starvation" in printed
+    assert "storage" not in clustersim("check", "small")[1]
+
+
+def test_check_says_what_poison_does(clustersim):
+    poison = ("--set", "failures=", "--set", "poison={samples=[5, 6], together=2, retries=1}")
+    code, printed, _ = clustersim("check", "workshop", *poison)
+    assert code == 0
+    assert "2 samples; 2 of them in a batch crash a step each time; after 1 retry: skip-batch" in printed
