@@ -12,7 +12,7 @@ import pandas as pd
 
 from clustersim.cli.validate import HEADS, cells
 from clustersim.study.validate import QUICK_REPLICATIONS, REPLICATIONS, validate
-from clustersim.study.validate_rows import ROWS, Check, NotClaimed
+from clustersim.study.validate_rows import ROWS
 
 PAGE = Path(__file__).parent / "validation.md"
 
@@ -57,7 +57,9 @@ NOTES = {
     "V4": "Wall time = M exp(R/M) (exp((interval + save)/M) - 1) useful / interval; times in minutes.",
     "V5": "Printed are the means of 30 runs, a low draw; expected is pooled with 30 more seeds of the same program "
     "(11,175.5 ± 13 failures, 9,875.7 ± 4.3 h).",
-    "V6": "The share of steps that survive where a job goes on without the replica group that failed.",
+    "V6": "5,145 of 6,249 steps, where a job goes on without the replica group that is killed; the error is that of as "
+    "many throws. Kills are evenly spaced, one in each step at most; random ones at this rate leave exp(-10.9 / 61.9), "
+    "83.9 %.",
     "V7": "584 faults of 400 servers in 348 days, replayed. The trace does not come with clustersim: `--traces DIR` "
     "says where it is; without it the row is not run.",
     "V11": "419 unexpected and 47 planned interruptions in 54 days. Interval and restart times are not published: the "
@@ -74,13 +76,9 @@ def page(table: pd.DataFrame) -> Iterator[str]:
     yield ""
     yield HOW
     for row in ROWS:
-        told = [f"- **{row.name}**, {row.source}."]
-        if isinstance(row, Check):
-            told.append(f"[`{row.scenario}.toml`](../scenarios/validation/{row.scenario}.toml):")
-        told.append(NOTES[row.name])
-        if isinstance(row, NotClaimed):
-            told.append(f"Not claimed: {row.why}.")
-        yield textwrap.fill(" ".join(told), 120, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
+        file = f"[`{row.scenario}.toml`](../scenarios/validation/{row.scenario}.toml)"
+        told = f"- **{row.name}**, {row.source}. {file}: {NOTES[row.name]}"
+        yield textwrap.fill(told, 120, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
 
 
 if __name__ == "__main__":

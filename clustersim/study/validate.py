@@ -16,7 +16,7 @@ from clustersim.scenario.load import SHIPPED
 from clustersim.study.store import DirectoryRefused, make_directory
 from clustersim.study.sweep import sweep
 from clustersim.study.validate_replay import replayed
-from clustersim.study.validate_rows import ROWS, Check, NotClaimed, Target
+from clustersim.study.validate_rows import ROWS, Check, Target
 
 TABLE = "validation.parquet"
 """The table beside the studies that it rests on."""
@@ -49,8 +49,8 @@ def validate(
     Returns:
         One row a published figure: row; source; what; published, as printed; expected and expected_error, what ours is
         compared with; ours and error, a mean and its standard error; replications; decides, see `Decides`; statistic
-        and bound, on which side of which it has to be; verdict ("pass", "fail", "not run", "not claimed"); reason, of
-        the last two, and of what fails as its runs did not finish. Numbers are NaN where nothing was run.
+        and bound, on which side of which it has to be; verdict ("pass", "fail", "not run"); reason, of what is
+        not run, and of what fails as its runs did not finish. Numbers are NaN where nothing was run.
 
     Raises:
         ValueError: there is no such row.
@@ -64,9 +64,7 @@ def validate(
     replications, done = QUICK_REPLICATIONS if quick else REPLICATIONS, 0
     rows: list[dict[str, Any]] = []
     for row in chosen:
-        if isinstance(row, NotClaimed):
-            rows.append(_left_out(row, row.what, row.published, "not claimed", row.why))
-        elif row.trace is None:
+        if row.trace is None:
             tell = None if progress is None else _counted_from(done, progress)
             values = [point.values for point in row.points]
             place = None if out is None else Path(out) / row.name
@@ -75,11 +73,7 @@ def validate(
             rows += _unless_unfinished(_decided(row, [own for _, own in study.table.groupby("point")]), study.table)
         elif traces is None:
             reason = f"needs the trace {row.trace}, which does not come with clustersim"
-            rows += [
-                _left_out(row, target.what, target.published, "not run", reason)
-                for point in row.points
-                for target in point.targets
-            ]
+            rows += [_not_run(row, target, reason) for point in row.points for target in point.targets]
         else:
             rows += _decided(row, [replayed(_scenario_of_trace(row, Path(traces)))])
     table = pd.DataFrame(rows)
@@ -88,7 +82,7 @@ def validate(
     return table
 
 
-def rows_of(names: Sequence[str] | None = None) -> list[Check | NotClaimed]:
+def rows_of(names: Sequence[str] | None = None) -> list[Check]:
     """The rows of these names, in the order of the table; all if None.
 
     Raises:
@@ -103,7 +97,7 @@ def rows_of(names: Sequence[str] | None = None) -> list[Check | NotClaimed]:
 
 def runs_of(names: Sequence[str] | None = None, quick: bool = False) -> int:
     """How many runs the rows take, those of replayed traces left out."""
-    points = sum(len(row.points) for row in rows_of(names) if isinstance(row, Check) and row.trace is None)
+    points = sum(len(row.points) for row in rows_of(names) if row.trace is None)
     return points * (QUICK_REPLICATIONS if quick else REPLICATIONS)
 
 
@@ -120,9 +114,9 @@ def _counted_from(done: int, progress: Callable[[float], object]) -> Callable[[f
     return lambda more: progress(done + more)
 
 
-def _left_out(row: Check | NotClaimed, what: str, published: str, verdict: str, reason: str) -> dict[str, Any]:
-    head = {"row": row.name, "source": row.source, "what": what, "published": published}
-    return {**head, **_NOT_RUN, "replications": 0, "decides": "", "verdict": verdict, "reason": reason}
+def _not_run(check: Check, target: Target, reason: str) -> dict[str, Any]:
+    head = {"row": check.name, "source": check.source, "what": target.what, "published": target.published}
+    return {**head, **_NOT_RUN, "replications": 0, "decides": "", "verdict": "not run", "reason": reason}
 
 
 def _decided(check: Check, tables: Sequence[pd.DataFrame]) -> list[dict[str, Any]]:
@@ -152,7 +146,7 @@ def _unless_unfinished(rows: list[dict[str, Any]], table: pd.DataFrame) -> list[
 def decide(target: Target, values: NDArray[np.float64]) -> dict[str, Any]:
     """Whether ours, float64[replications], agrees with what is published: the columns from expected to verdict."""
     ours, count = float(values.mean()), len(values)
-    error = float(values.std(ddof=1)) / math.sqrt(count) if count > 1 else 0.0
+    error = float(values.std(ddof=1)) / math.sqrt(count) if np.ptp(values) else 0.0
     off = ours - target.expected
     if target.decides == "digits":
         # In halves of the last printed digit.

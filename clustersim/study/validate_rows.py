@@ -1,5 +1,6 @@
 """Published figures that the simulator is held against: where they stand, what they are compared with, and how."""
 
+import math
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
@@ -50,16 +51,6 @@ class Check(NamedTuple):
     points: tuple[Point, ...]
     trace: str | None = None
     """The file of a trace that is replayed, which does not come with clustersim."""
-
-
-class NotClaimed(NamedTuple):
-    """Published figures that the simulator cannot be held against yet."""
-
-    name: str
-    source: str
-    what: str
-    published: str
-    why: str
 
 
 _KOKOLIS = "Kokolis et al., arXiv 2410.21680"
@@ -115,7 +106,17 @@ def _efficiency(save: float, mtbf: float, restart: float, interval: float, publi
 _AIRESIM_H, _AIRESIM_ERROR_H = 9875.7, 4.3
 _AIRESIM_RATIO = 256 * 24 / _AIRESIM_H
 
-ROWS: tuple[Check | NotClaimed, ...] = (
+# Of torchft: 5,145 of 6,249 steps, with the error of as many throws.
+_SHARE = 5145 / 6249
+_COMMITTED = Target(
+    "share of steps committed",
+    "steps / (steps + interruptions)",
+    "0.823",
+    _SHARE,
+    math.sqrt(_SHARE * (1 - _SHARE) / 6249),
+)
+
+ROWS: tuple[Check, ...] = (
     Check("V1", _KOKOLIS, "kokolis", (_failures(16_384, "180 d", "1.8"), _failures(131_072, "30 d", "0.23"))),
     Check("V2", _KOKOLIS, "kokolis", (_interval(60, "0.7"), _interval(5, "0.93"))),
     Check(
@@ -156,13 +157,7 @@ ROWS: tuple[Check | NotClaimed, ...] = (
             ),
         ),
     ),
-    NotClaimed(
-        "V6",
-        _TORCHFT,
-        "share of steps committed",
-        "0.823",
-        "no recovery goes on in place, with the failed step discarded and the survivors training",
-    ),
+    Check("V6", _TORCHFT, "torchft", (Point({}, (_COMMITTED,)),)),
     Check(
         "V7",
         _INFINITEHBD,

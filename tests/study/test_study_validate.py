@@ -13,7 +13,7 @@ from clustersim.study import validate as module
 from clustersim.study.store import DirectoryRefused
 from clustersim.study.validate import decide, rows_of, runs_of, validate
 from clustersim.study.validate_replay import replayed
-from clustersim.study.validate_rows import ROWS, Check, Target
+from clustersim.study.validate_rows import ROWS, Target
 
 TEN = np.arange(10.0)  # mean 4.5, standard error 0.957
 
@@ -75,10 +75,18 @@ def test_runs_that_do_not_finish_fail(monkeypatch):
 
 
 def test_rows_that_are_not_run_say_why():
-    table = validate(["V6", "V7"], workers=1)
-    assert table["verdict"].tolist() == ["not claimed", "not run", "not run", "not run"]
-    assert table["reason"].str.len().min() > 20
-    assert runs_of(["V6", "V7"]) == 0
+    table = validate(["V7"], workers=1)
+    assert table["verdict"].tolist() == ["not run"] * 3
+    assert set(table["reason"]) == {"needs the trace infinitehbd-faults.json, which does not come with clustersim"}
+    assert table["ours"].isna().all()
+    assert runs_of(["V7"]) == 0
+
+
+def test_steps_that_are_discarded_in_place_are_counted():
+    """1,100 kills at even times in 6,249 steps begun: 82.4 % are committed."""
+    row = validate(["V6"], quick=True, workers=1).iloc[0]
+    assert row["ours"] == pytest.approx(1 - 1100 / 6249, abs=1e-4)
+    assert row["verdict"] == "pass"
 
 
 def test_an_unknown_row_or_trace_is_refused(tmp_path):
@@ -89,7 +97,7 @@ def test_an_unknown_row_or_trace_is_refused(tmp_path):
 
 
 def test_every_scenario_is_used_and_every_row_has_one():
-    used = {row.scenario: row for row in ROWS if isinstance(row, Check)}
+    used = {row.scenario: row for row in ROWS}
     assert sorted(used) == sorted(path.stem for path in (SHIPPED / "validation").glob("*.toml"))
     for row in used.values():
         for point in row.points:
