@@ -1,7 +1,8 @@
 """Flows: what a reader behind a shuffle buffer yields, one sample after another, if nobody interrupts it.
 
 A flow begins with an empty buffer at a local position of the reader's part, or with what another flow's buffer held.
-It is a space of its own to the account: offset i is the i-th sample that it yields. To ask it costs its whole length.
+It is a space of its own to the account: offset i is the i-th sample that it yields. To ask it costs its whole length;
+where there is no buffer, the stretch that is asked for.
 """
 
 from typing import Literal, NamedTuple
@@ -72,7 +73,11 @@ class FlowSpaces:
 
     def samples_at(self, family: int, epoch: int, offsets: Ints) -> Ints:
         """The samples that a flow yields at some places, int64 of their shape."""
-        return self._yields(family)[offsets]
+        if self.buffer.size or not len(offsets):
+            return self._yields(family)[offsets]
+        flow = self._flows[family]
+        first, last = int(offsets.min()), int(offsets.max())
+        return self._part(flow.source, flow.position + first, flow.position + last + 1)[offsets - first]
 
     def _yields(self, flow: int) -> Ints:
         """All that a flow yields, in order."""
@@ -102,16 +107,25 @@ class FlowSpaces:
         coming = np.arange(begin, min(length, begin + ahead))
         return self.buffer.play(coming[:0], coming, until, self._rng(flow))[0]
 
+    def _part(self, source: Source, start: int, stop: int | None = None) -> Ints:
+        """The samples at local positions [start, stop) of a part, or from `start` to its end."""
+        pieces, begin = [np.zeros(0, np.int64)], 0
+        for later, deal in enumerate(source.deals):
+            length = int(deal.lengths[source.reader])
+            low, high = max(start - begin, 0), length if stop is None else min(stop - begin, length)
+            begin += length
+            if low >= high:
+                continue
+            if isinstance(deal, Listed):
+                pieces.append(deal.parts[source.reader][low:high])
+                continue
+            offsets = deal.offsets(source.reader, low, high)
+            pieces.append(self._order.samples_at(source.family, source.epoch + later, offsets))
+        return np.concatenate(pieces)
+
     def _play(self, number: int, until: int | None) -> tuple[Ints, Ints]:
         flow = self._flows[number]
-        source, parts = flow.source, []
-        for later, deal in enumerate(source.deals):
-            if isinstance(deal, Listed):
-                parts.append(deal.parts[source.reader])
-                continue
-            offsets = deal.offsets(source.reader, 0, int(deal.lengths[source.reader]))
-            parts.append(self._order.samples_at(source.family, source.epoch + later, offsets))
-        coming = np.concatenate(parts)[flow.position :]
+        coming = self._part(flow.source, flow.position)
         held = coming[:0] if flow.before < 0 else self.held(flow.before, flow.after)
         return self.buffer.play(held, coming, until, self._rng(flow))
 
