@@ -8,6 +8,7 @@ import numpy as np
 import literal
 from clustersim import streams
 from clustersim.account import count_identity
+from clustersim.data.orders import WithReplacement
 from clustersim.loaders.follow import plan
 from clustersim.loaders.parts import count_reads
 from clustersim.loaders.returning import ReaderLoader
@@ -17,10 +18,13 @@ from literal.engine import live, shards_of
 
 def literally(stated, order, rows):
     """Views of each sample, int64[N], by the literal loader; None if it refuses."""
-    shards = shards_of(order, order.size)
-    if (stated.partition, stated.permutes) == ("contiguous", "part"):  # it is the parts that are shuffled
-        shards = "sequential"
-    corpus = literal.Corpus(order.size, order=shards, seed=order.drawn_by[0])
+    seed = order.drawn_by[0]
+    if isinstance(order, WithReplacement):
+        corpus = literal.Corpus(order.size, len(order.block_starts) - 1, "with-replacement", seed)
+    elif (stated.partition, stated.permutes) == ("contiguous", "part"):  # it is the parts that are shuffled
+        corpus = literal.Corpus(order.size, order="sequential", seed=seed)
+    else:
+        corpus = literal.Corpus(order.size, order=shards_of(order, order.size), seed=seed)
     line = literal.run(stated, corpus, [literal.Attempt(*row) for row in rows], BATCH, EPOCHS, 0)
     return None if line.refused else np.array(line.counts(order.size))
 
