@@ -120,6 +120,6 @@ def _as_json(found: Replay, name: str) -> dict[str, Any]:
         "restarts": found.restarts,
         "assumed": list(found.assumed),
         "loaders": [in_json(row) for row in found.table.to_dict("records")],
-        "damage": [in_json(row) for row in found.damage.to_dict("records")],
+        "damage": None if found.damage is None else [in_json(row) for row in found.damage.to_dict("records")],
         "provenance": dict(found.provenance),
     }

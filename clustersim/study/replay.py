@@ -31,8 +31,8 @@ class Replay(NamedTuple):
 
     table: pd.DataFrame
     """One row a loader, the least damage first; see `replay`."""
-    damage: pd.DataFrame
-    """One row a loader and restart, of replication 0: what the restart threw away, and the damage so far."""
+    damage: pd.DataFrame | None
+    """Of a single loader: one row a restart of replication 0, what it threw away and the damage so far. Else None."""
     restarts: int
     """How many the file tells of."""
     assumed: tuple[str, ...]
@@ -80,22 +80,25 @@ def replay(
     if len(errors) == len(chosen):
         raise errors[0]
     rows: list[dict[str, object]] = []
-    damage: list[pd.DataFrame] = []
+    damage = None
     for place, (name, entry) in enumerate(chosen.items()):
         if isinstance(entry, ScenarioError):
             nothing = {"order": "", "replications": 0, "unfinished": 0, "stopped": "", "refused": str(entry)}
             rows.append({"preset": name, **nothing})
             continue
-        runs = []
+        figures = []
         for replication in range(replications):
-            runs.append(run_of(restarts, entry, replication, seed))
+            run = run_of(restarts, entry, replication, seed)
+            figures.append({**run.data_figures(), **_ending(run)})
+            # A count for each restart takes as many times as long: not where loaders are compared.
+            if replication == 0 and len(chosen) == 1:
+                damage = _damage(run, restarts)
             if progress is not None:
                 progress(place * replications + replication + 1)
-        rows.append({"preset": name, **_row(entry, runs)})
-        damage.append(_damage(runs[0], restarts).assign(preset=name))
+        rows.append({"preset": name, **_row(entry, pd.DataFrame(figures))})
     return Replay(
         by_damage(pd.DataFrame(rows)),
-        pd.concat(damage, ignore_index=True),
+        damage,
         sum(row.step_restarted_from is not None for row in restarts.rows),
         tuple(_assumed(restarts, base)),
         provenance(base, base.run.seed if seed is None else seed, replications),
@@ -103,7 +106,7 @@ def replay(
 
 
 def store(found: Replay, out: str | PathLike[str]) -> None:
-    """Store the two tables in a new or an empty directory: replay.parquet and damage.parquet.
+    """Store the tables in a new or an empty directory: replay.parquet and, of a single loader, damage.parquet.
 
     Raises:
         DirectoryRefused: it holds something, or cannot be made; a ValueError.
@@ -113,7 +116,8 @@ def store(found: Replay, out: str | PathLike[str]) -> None:
     if make_directory(directory):
         raise DirectoryRefused(f'expected a new or an empty directory, found "{directory}" with something in it')
     for name, table in (("damage", found.damage), ("replay", found.table)):
-        write_whole(directory / f"{name}.parquet", table.to_parquet)
+        if table is not None:
+            write_whole(directory / f"{name}.parquet", table.to_parquet)
 
 
 def run_of(restarts: Restarts, scenario: Scenario, replication: int = 0, seed: int | None = None) -> Run:
@@ -189,16 +193,22 @@ def _check(restarts: Restarts, base: Scenario) -> None:
         raise problem(restarts.source, f"row {len(restarts.rows)}", expected, "a restart")
 
 
-def _row(scenario: Scenario, runs: Sequence[Run]) -> dict[str, object]:
+def _ending(run: Run) -> dict[str, object]:
+    """How many restarts came about, and why the loader did not come back from another; empty if it did."""
+    history = run.history
+    refused = history.outcome == "refused"
+    return {"interruptions": len(history.legs) - (not refused), "stopped": history.reason if refused else ""}
+
+
+def _row(scenario: Scenario, runs: pd.DataFrame) -> dict[str, object]:
     """A loader's row of the table."""
-    refusing = [run.history.reason for run in runs if run.history.outcome == "refused"]
-    figures = [{**run.data_figures(), "interruptions": len(run.history.legs) - 1} for run in runs]
+    refusing = runs.loc[runs["stopped"] != "", "stopped"]
     return {
         "order": scenario.data.order,
         "replications": len(runs),
         "unfinished": len(refusing),
-        **figures_of(pd.DataFrame(figures)),
-        "stopped": refusing[0] if refusing else "",
+        **figures_of(runs),
+        "stopped": refusing.iloc[0] if len(refusing) else "",
         "refused": "",
     }
 

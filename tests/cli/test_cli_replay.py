@@ -34,8 +34,10 @@ def test_every_preset_as_json_and_stored(clustersim, restarts, tmp_path):
     assert rows["restart-run"]["extra_views"] > rows["restore"]["extra_views"] == 0
     assert rows["datasets-3.6"]["extra_views"] is None
     assert pd.read_parquet(out / "replay.parquet")["preset"].tolist() == list(rows)
-    assert set(pd.read_parquet(out / "damage.parquet")["preset"]) <= set(rows)
     assert clustersim("replay", restarts, "workshop", "--out", out)[0] == 2
+    alone = tmp_path / "alone"
+    assert clustersim("replay", restarts, "workshop", "--loader", "epoch", "--out", alone)[0] == 0
+    assert pd.read_parquet(alone / "damage.parquet")["extra_views"].tolist() == [80]
 
 
 def test_a_loader_that_does_not_come_back_is_exit_code_1(clustersim, restarts):

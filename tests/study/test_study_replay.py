@@ -47,6 +47,9 @@ def test_a_loader_of_one_preset_and_of_all(file):
     own = replay(restarts, "workshop", replications=3)
     assert own.table["preset"].tolist() == [""]
     assert own.table.loc[0, "extra_views"] == 0
+    assert own.damage[["restart", "step_reached", "step_restarted_from", "extra_views"]].to_numpy().tolist() == [
+        [1, 47, 40, 0]
+    ]
     every = replay(restarts, "workshop", None, replications=2).table.set_index("preset")
     assert every.loc["epoch", ["extra_views", "missing_views"]].tolist() == [80, 80]
     assert every.loc["restore", "refused"] == ""
