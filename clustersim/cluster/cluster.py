@@ -107,9 +107,9 @@ class Cluster:
             self._maintain(strike, where, now)
             return
         detection = self.lifetimes.detection(cause, entity, k)
+        if cause.kind in ("silent", "slow") and cause.life is not None:
+            self.failures.renew(cause, entity, now)
         if cause.kind == "silent":
-            if cause.life is not None:
-                self.failures.renew(cause, entity, now)
             if where == "job" and self.failures.training and detection < NEVER:
                 Alarm(self._env, now + detection, Rank.STRIKE, lambda _: self._seen(strike, now))
             return
@@ -140,7 +140,8 @@ class Cluster:
         nodes, where = self._struck(strike)
         self._log(now, "detection", cause, entity, where)
         if where == "repair" or not self.lifetimes.takes_node(cause, entity, k):
-            self._full_pace(strike, now)
+            self._slow.ends(strike)
+            self.on_pace()
         elif where == "job":
             self._leave_later(strike)
         else:
@@ -148,14 +149,6 @@ class Cluster:
             self._leave(strike, nodes, now, 0)
             if not self.returning:
                 self.on_return()
-
-    def _full_pace(self, strike: Strike, now: int) -> None:
-        """What was slow goes on at full pace, until it is slow again."""
-        self._slow.ends(strike)
-        if strike.cause.life is not None:
-            self.failures.renew(strike.cause, strike.entity, now)
-            self.arm()
-        self.on_pace()
 
     def _leave_later(self, strike: Strike) -> None:
         self._leaving.append(strike)
@@ -167,14 +160,10 @@ class Cluster:
         leaving, self._leaving = self._leaving, []
         lost: list[int] = []
         for strike in leaving:
-            slow = strike.cause.kind == "slow"
-            if self.pool.place(strike.entity) == "repair":  # it broke meanwhile
-                if slow:
-                    self._full_pace(strike, now)
-                continue
-            if slow:
+            if strike.cause.kind == "slow":
                 self._slow.ends(strike)
-            lost += self._leave(strike, (strike.entity,), now, 0)
+            if self.pool.place(strike.entity) != "repair":  # it did not break meanwhile
+                lost += self._leave(strike, (strike.entity,), now, 0)
         return tuple(lost)
 
     @property
@@ -200,7 +189,7 @@ class Cluster:
             leaves = False
         if blamed != entity:
             self.failures.renew(cause, entity, now, self._repairs.recurrence(strike))
-        elif not leaves and cause.life is not None and cause.kind != "silent":
+        elif not leaves and cause.life is not None and cause.kind not in ("silent", "slow"):
             self.failures.renew(cause, entity, now)
         return lost if leaves else ()
 

@@ -169,7 +169,7 @@ class Job:
             return
         if self.hits or self._went_bad:
             self._interrupt()
-        elif isinstance(self._clock, Closing) and self._now == self._leg_began + self._clock.over:
+        elif self._is_closed:
             self._end_leg(self._closes_for, kept_whole=True)
             self._wait()
         elif self._rewinding:
@@ -183,6 +183,12 @@ class Job:
             self._staff()
         elif self._may_grow:
             self._grow()
+
+    @property
+    def _is_closed(self) -> bool:
+        """Whether the leg is over, as planned, at this instant."""
+        training = self.state is State.TRAINING
+        return training and isinstance(self._clock, Closing) and self._now == self._leg_began + self._clock.over
 
     # --- recovery
 

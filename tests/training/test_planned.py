@@ -33,7 +33,7 @@ def window(**keys):
 
 
 def slow(after, **keys):
-    """Each node is slow after this long, and then not again."""
+    """Each node, or the job, is slow this long after it was new or became slow."""
     law = {"type": "empirical", "durations": [after]}
     return [{"cause": "hot", "kind": "slow", "slows": 1.5, "detection": "100 s", "law": law, **keys}]
 
@@ -132,23 +132,27 @@ def test_a_node_in_repair_is_not_taken_out_again():
 
 
 def test_a_slow_job_stretches_its_steps_until_that_is_over():
-    """Slow from 255 s to 355 s: from step 26, at 264 s, on; 31 ends at 356 s, after a save. Six steps of 15 s."""
-    run = simulate(
-        job(failures=slow("255 s", scope="job", law={"type": "empirical", "durations": ["255 s"]}), run={"steps": 50})
-    )
+    """Slow from 255 s to 355 s: six steps of 15 s from step 26 on, which begins at 264 s, with a save among them."""
+    run = simulate(job(failures=slow("255 s", scope="job"), run={"steps": 45}))
     assert len(run.history.legs) == 1
-    assert seconds(run) == {"useful": 500, "save_stall": 8, "slow_nodes": 30}
-    assert run.checkpoints["durable_h"].mul(3600).round().tolist() == [103, 205, 327, 439, 538]
+    assert seconds(run) == {"useful": 450, "save_stall": 8, "slow_nodes": 30}
+    assert run.checkpoints["durable_h"].mul(3600).round().tolist() == [103, 205, 327, 439, 488]
 
 
 def test_what_was_slow_and_lost_is_wasted():
     """Six slow steps, 26 to 31, of which the save at step 30 keeps four."""
-    crash = {"cause": "crash", "at_steps": [35]}
-    run = simulate(job(failures=[*slow("255 s", scope="job"), crash], run={"steps": 45}))
+    crash = {"cause": "crash", "at_steps": [33]}
+    run = simulate(job(failures=[*slow("255 s", scope="job"), crash], run={"steps": 36}))
     first = run.history.legs[0]
-    assert (first.stop, first.kept) == (35, 30)
+    assert (first.stop, first.kept) == (33, 30)
     assert seconds(run)["slow_nodes"] == 20
-    assert seconds(run)["wasted_progress"] == 5 * 10 + 2 * 5 + 5
+    assert seconds(run)["wasted_progress"] == 3 * 10 + 2 * 5 + 5
+
+
+def test_what_is_slow_is_slow_again_and_may_be_so_already():
+    """Every 50 s for 100 s, so from 50 s on; two at a time are no slower than one. All seven steps from step 5 on."""
+    run = simulate(job(failures=slow("50 s", scope="job"), run={"steps": 12}))
+    assert seconds(run) == {"useful": 120, "save_stall": 2, "slow_nodes": 7 * 5}
 
 
 def test_a_slow_node_is_replaced_when_it_is_found_and_the_job_has_saved():
@@ -164,9 +168,9 @@ def test_a_slow_node_is_replaced_when_it_is_found_and_the_job_has_saved():
 
 
 def test_a_slow_node_in_the_job_slows_it_only_while_it_is_there():
-    """Each node is slow once an hour. Without a repair it stays; the spare's slowness does not count."""
+    """All are slow at 1 h and 2 h. Without a repair they stay where they are, and spares slow nothing."""
     law = {"type": "empirical", "durations": ["1 h"]}
-    changes = {"cluster": {"nodes": 1, "gpus_per_node": 1, "spares": 5}, "run": {"wall_time": "3 h"}}
+    changes = {"cluster": {"nodes": 1, "gpus_per_node": 1, "spares": 5}, "run": {"wall_time": "2.9 h"}}
     run = simulate(job(failures=slow("1 h", law=law), **changes))
     assert len(run.history.legs) == 1
     assert (run.events["kind"] == "slow").sum() == 6 * 2
