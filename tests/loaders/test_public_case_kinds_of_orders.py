@@ -1,14 +1,18 @@
-"""More kinds of trouble for any numbers: shards and ranks that do not fit, orders, draws, whose state it is."""
+"""More kinds of trouble for any numbers: shards and ranks that do not fit, orders, draws, whose state, and the cure."""
 
 import math
+import re
+import shlex
 import statistics
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loaders.test_public_case_kinds import case, damage, some
+from loaders.test_public_case_kinds import CASES, case, damage, some
 
-from clustersim.scenario import ScenarioError
+from clustersim import load_scenario, simulate
+from clustersim.scenario import ScenarioError, parse_override
 
 
 @some
@@ -100,3 +104,26 @@ def test_a_buffer_larger_than_the_shards_of_a_reader(ranks, more, rows, buffer, 
     if done == min(held):  # at the epoch's end nobody comes back into it
         steps = done
     assert (run.steps, damage(run)) == (steps, (0, shards * rows - steps * ranks))
+
+
+def sound_loaders():
+    """The files whose loader does no harm once a key of it is changed, and that change."""
+    found = []
+    for path in sorted(CASES.glob("*.toml")):
+        for words, claimed in re.findall(r"^# Sound((?: --set .+?)+): (.+)$", path.read_text("utf-8"), re.MULTILINE):
+            changes = dict(parse_override(word) for word in shlex.split(words) if word != "--set")
+            has_crashes = "at_steps" in path.read_text("utf-8")
+            if "extra 0, missing 0" in claimed and has_crashes and any(key.startswith("loader.") for key in changes):
+                found.append(pytest.param(path, changes, id=path.stem))
+    return found
+
+
+@pytest.mark.parametrize(("path", "changes"), sound_loaders())
+def test_a_sound_loader_is_sound_wherever_it_crashes(path, changes):
+    random = Random(path.stem)
+    at_steps = load_scenario(path, changes).failures[0].at_steps
+    steps = simulate(load_scenario(path, changes)).steps
+    for _ in range(5):
+        crash = random.randrange(max([0, *at_steps[:-1]]) + 1, steps)
+        every = {"failures.0.at_steps": [*at_steps[:-1], crash], "checkpoint.every": f"{random.randint(1, 9)} steps"}
+        assert damage(simulate(load_scenario(path, {**changes, **every}))) == (0, 0), every
