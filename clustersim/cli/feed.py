@@ -109,7 +109,7 @@ def _answer(rows: list[Row]) -> list[str]:
             lines.append(f"Not fast enough on {where}: {told}; up to {count(asked)} requests a second are asked for.")
         else:
             least = min(row["keeps_up"] for row in rows if row["store"] == store)
-            lines.append(f"Fast enough on {where}: every pattern, {least:.3g} times at least.")
+            lines.append(f"Fast enough on {where}: every pattern, {_up(least)} times at least.")
     return lines
 
 
@@ -124,7 +124,7 @@ def _table(rows: list[Row]) -> RenderableType:
         shown.add_row(
             row["pattern"],
             row["loader"],
-            f"{row['keeps_up']:.3g}" if row["keeps_up"] < 1000 else count(row["keeps_up"]),
+            _up(row["keeps_up"]),
             row["bottleneck"],
             count(row["reads_per_s"]),
             size(row["bytes_per_s"]),
@@ -138,6 +138,10 @@ def _table(rows: list[Row]) -> RenderableType:
             ("yes" if row["reproducible"] else "no") if known else "",
         )
     return shown
+
+
+def _up(times: float) -> str:
+    return f"{times:.3g}" if times < 1000 else count(times)
 
 
 def _time(seconds: float) -> str:

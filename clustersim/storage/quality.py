@@ -48,27 +48,47 @@ class Quality(NamedTuple):
 
 def quality_of(pattern: Pattern, reading: Reading) -> Quality:
     """The quality of the order that a pattern reads in."""
-    samples, m, batch = reading.samples, reading.shard_samples, reading.batch
-    uniform = same_shard_uniform(reading), distinct_uniform(samples, reading.shards, batch)
-    held = min(1.0, reading.buffered[1] * reading.readers / samples) if pattern == "shuffle-buffer" else 0.0
     if pattern in _UNIFORM:
-        kept = 1.0 if pattern == "copy" else 1 / samples  # a copy is read in the same order in every epoch
-        return Quality(uniform[0], uniform[0], uniform[1], uniform[1], _moved(samples), kept, held, True)
-    runs, run, buffer = _runs(reading)
+        # A copy is read in the same order in every epoch.
+        return _uniform(reading, kept_neighbours=1.0 if pattern == "copy" else 1 / reading.samples)
     if pattern == "block-shuffle":
-        return _of_blocks(reading, *uniform)
-    moved = 0.0 if pattern == "sequential" else _moved(reading.shards)
-    if pattern != "shuffle-buffer" or buffer < 2:
-        same = _pairs(batch, runs, run, same_shard_in_a_run(run, m))
-        kept = 1.0 if pattern == "sequential" else (m - 1) / m + 1 / samples
-        shards = min(float(reading.shards), runs * (1 + (run - 1) / m))
-        return Quality(same, uniform[0], shards, uniform[1], moved, kept, held, True)
-    same = _pairs(batch, runs, run, same_shard_behind_a_buffer(run, m, buffer))
-    shards = runs * _shards_behind_a_buffer(run, m, buffer)
+        return _of_blocks(reading)
+    return _in_shards(pattern, reading)
+
+
+def _uniform(reading: Reading, kept_neighbours: float) -> Quality:
+    same, shards = same_shard_uniform(reading), distinct_uniform(reading.samples, reading.shards, reading.batch)
     return Quality(
-        same, uniform[0], min(shards, float(reading.shards)), uniform[1], moved, kept_behind_a_buffer(m, buffer), held,
-        False,
-    )  # fmt: skip
+        same_shard=same,
+        same_shard_uniform=same,
+        shards_per_batch=shards,
+        shards_per_batch_uniform=shards,
+        displacement=_moved(reading.samples),
+        kept_neighbours=kept_neighbours,
+        buffer_share=0.0,
+        exact=True,
+    )
+
+
+def _in_shards(pattern: Pattern, reading: Reading) -> Quality:
+    """The quality of shards that are read from one end to the other, perhaps through a buffer."""
+    m, samples = reading.shard_samples, reading.samples
+    runs, run, buffer = _runs(reading)
+    uniform = _uniform(reading, 0.0)
+    if pattern == "shuffle-buffer" and buffer > 1:
+        same, shards = same_shard_behind_a_buffer(run, m, buffer), _shards_behind_a_buffer(run, m, buffer)
+        kept = kept_behind_a_buffer(m, buffer)
+    else:
+        same, shards, buffer = same_shard_in_a_run(run, m), 1 + (run - 1) / m, 0
+        kept = 1.0 if pattern == "sequential" else (m - 1) / m + 1 / samples
+    return uniform._replace(
+        same_shard=_pairs(reading.batch, runs, run, same),
+        shards_per_batch=min(float(reading.shards), runs * shards),
+        displacement=0.0 if pattern == "sequential" else _moved(reading.shards),
+        kept_neighbours=kept,
+        buffer_share=min(1.0, reading.buffered[1] * reading.readers / samples) if buffer else 0.0,
+        exact=not buffer,
+    )
 
 
 def _runs(reading: Reading) -> tuple[int, int, int]:
@@ -195,20 +215,16 @@ def _out_of_a_buffer(run: int, buffer: int, rng: np.random.Generator) -> NDArray
     return out
 
 
-def _of_blocks(reading: Reading, same_uniform: float, shards_uniform: float) -> Quality:
+def _of_blocks(reading: Reading) -> Quality:
     """The quality of blocks of consecutive samples in a random order, each shuffled by itself, a stream a rank."""
     samples, m, batch, run = reading.samples, reading.shard_samples, reading.batch, reading.rank_batch
     block = min(reading.block, samples, max(1, int(m)))
     in_block = _pairs(batch, reading.ranks, run, same_shard_in_a_run(run, block))
     blocks = reading.ranks * (1 + (run - 1) / block)
-    return Quality(
+    return _uniform(reading, kept_neighbours=(block - 1) / block**2)._replace(
         same_shard=in_block + (1 - in_block) * (m - block) / max(1, samples - block),
-        same_shard_uniform=same_uniform,
         shards_per_batch=distinct_uniform(max(reading.shards, samples // block), reading.shards, blocks),
-        shards_per_batch_uniform=shards_uniform,
         displacement=_moved(samples / block) + (block / samples) ** 2 * _moved(block),
-        kept_neighbours=(block - 1) / block**2,
-        buffer_share=0.0,
         exact=False,
     )
 

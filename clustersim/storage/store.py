@@ -107,7 +107,7 @@ class Reading:
         least, most = self.shards // self.readers, -(-self.shards // self.readers)
         if not self.dealt:
             least = most = self.shards
-        return tuple(min(self.buffer, int(shards * self.shard_samples)) for shards in (least, most))  # type: ignore[return-value]
+        return min(self.buffer, int(least * self.shard_samples)), min(self.buffer, int(most * self.shard_samples))
 
 
 def epochs_time_s(reading: Reading) -> float:

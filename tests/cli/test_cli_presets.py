@@ -5,6 +5,7 @@ import json
 import pytest
 
 from clustersim.cli.main import main
+from clustersim.scenario import presets
 
 
 def test_the_list_names_each_preset_with_one_line(capsys):
@@ -39,3 +40,21 @@ def test_an_unknown_one_is_refused_with_the_nearest(capsys):
     assert shown.out == ""
     assert shown.err.rstrip().endswith('found "megatrn"; did you mean "megatron"?')
     assert shown.err.count("\n") == 1
+
+
+def test_storages_are_listed_and_explained_beside_the_loaders(clustersim):
+    code, printed, err = clustersim("presets", "--storage")
+    assert (code, err) == (0, "")
+    assert [line.split()[0] for line in printed.splitlines()[1:] if line[0] != " "] == list(presets("storage"))
+    code, printed, _ = clustersim("presets", "hard-disk", "--storage")
+    assert code == 0
+    assert printed.startswith("One hard disk that all nodes share")
+    assert printed.splitlines()[-3:] == [
+        'read_bandwidth = "200 MB/s"',
+        "operations_per_s = 150",
+        'read_ahead = "128 KiB"',
+    ]
+    told = clustersim("presets", "nvme", "--storage")[1]
+    assert 'latency = { type = "lognormal", median = "80 us", sigma = 0.6 }' in told
+    assert clustersim("presets", "restore", "--storage")[0] == 2
+    assert json.loads(clustersim("presets", "nvme", "--storage", "--json")[1])["parts"]["scope"] == "node"
