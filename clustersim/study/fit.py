@@ -18,6 +18,8 @@ from clustersim.scenario.traced import Fault, Traced, TraceError, read_faults
 
 # Durations that differ by less than this share are one: times in a file are rounded.
 _SAME = 1e-6
+# Below this a difference in Akaike's criterion says little (Burnham and Anderson, 2002, section 2.6).
+_NO_WORSE = 2.0
 
 
 class Fitted(NamedTuple):
@@ -82,13 +84,18 @@ def _fitted(cause: str, faults: Sequence[Fault], traced: Traced, new_at_start: b
     return Fitted(cause, len(faults), told, fit(told.lives), repairs)
 
 
+def chosen(fits: Sequence[Fit]) -> Fit:
+    """The best law; the exponential one if by Akaike's criterion it is worse by less than 2, as it has no shape."""
+    return next((each for each in fits if each.shape is None and each.aic < fits[0].aic + _NO_WORSE), fits[0])
+
+
 def fragment(fitted: Sequence[Fitted]) -> str:
-    """The best laws as [[failures]] of a scenario, with the 95 % intervals in comments."""
+    """The chosen laws as [[failures]] of a scenario, with the 95 % intervals in comments."""
     return "\n".join(line for each in fitted for line in _failure(each)).rstrip() + "\n"
 
 
 def _failure(fitted: Fitted) -> Iterator[str]:
-    life = fitted.lives[0]
+    life = chosen(fitted.lives)
     rate = Estimate(*(_per_1000_node_days(mean_h) for mean_h in life.mean_h))
     yield "[[failures]]"
     yield f"cause = {json.dumps(fitted.cause, ensure_ascii=False)}"
@@ -108,7 +115,7 @@ def _repair(fitted: Fitted) -> Iterator[str]:
     elif len(ended) >= LEAST_ENDED and repairs["hours"].max() - ended.min() <= _SAME * ended.min():
         yield f'repair = "{_digits(ended.min())} h"    # all of them'
     elif fitted.repairs:
-        best = fitted.repairs[0]
+        best = chosen(fitted.repairs)
         shape, comment = _shape(best)
         yield f'repair = {{ type = "{best.law.name}", {_located(best)}{shape} }}{comment}'
 

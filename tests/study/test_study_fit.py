@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from clustersim import ScenarioError, load_scenario, simulate
-from clustersim.study.fit import fit_trace, fragment
+from clustersim.study.fit import chosen, fit_trace, fragment
 
 NODES, DAYS = 300, 300
 TRUTH = """
@@ -82,6 +82,16 @@ def test_what_is_printed_gives_the_failures_and_repairs_back(trace, fitted):
         error = statistics.stdev(drawn) * (1 + 1 / len(drawn)) ** 0.5
         assert abs(statistics.mean(drawn) - seen) < 3 * error
         assert error < 0.1 * seen
+
+
+def test_a_shape_that_is_not_needed_is_left_out(fitted):
+    """Of an exponential law and one with a shape, the first is taken unless it is worse by 2."""
+    shaped, exponential = (
+        next(each for each in fitted.lives if (each.shape is None) is plain) for plain in (False, True)
+    )
+    for worse, expected in ((1.9, exponential), (2.1, shaped)):
+        compared = [shaped._replace(aic=100.0), exponential._replace(aic=100.0 + worse)]
+        assert chosen(compared).law is expected.law
 
 
 def test_each_cause_has_a_clock_of_its_own(tmp_path):
