@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 KEYS = {"cluster.nodes": "nodes", "cluster.spares": "spares", "cluster.repair_slots": "repair_slots"}
 """The keys of a scenario that make a plan, and what their columns are called."""
 
+PICTURE = "capacity.png"
+"""The picture beside a stored study."""
+
 
 def plans(table: pd.DataFrame, by_h: float, confidence: float) -> pd.DataFrame:
     """One row a plan, in the order of the points.
@@ -164,7 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("directory", type=Path, metavar="DIR", help="what `clustersim capacity --out` left")
     parser.add_argument("--by-days", type=float, required=True, metavar="DAYS", help="the date, since the start")
     parser.add_argument("--confidence", type=float, default=0.9, help="to finish by then (default: 0.9)")
-    parser.add_argument("--picture", type=Path, metavar="FILE", help="where to draw (default: DIR/capacity.png)")
+    parser.add_argument("--picture", type=Path, metavar="FILE", help=f"where to draw (default: DIR/{PICTURE})")
     options = parser.parse_args(arguments)
     by_h = 24 * options.by_days
     try:
@@ -173,7 +176,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, ValueError) as error:
         print(f"{options.directory}: {error}", file=sys.stderr)
         return 2
-    picture = options.picture or options.directory / "capacity.png"
+    picture = options.picture or options.directory / PICTURE
     shown = found.to_string(index=False, float_format="{:,.4g}".format)
     return say(shown) or draw(lambda: figure(found, by_h, options.confidence, name), picture)
 

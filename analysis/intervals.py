@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from analysis.axes import by_duration, duration
+from analysis.output import draw, say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,9 +107,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"{options.directory}: expected what `clustersim intervals --out` left ({error})", file=sys.stderr)
         return 2
-    print(table.to_string(index=False, float_format="{:,.4g}".format))
-    figure(table, best, name).savefig(options.picture or options.directory / PICTURE)
-    return 0
+    shown = table.to_string(index=False, float_format="{:,.4g}".format)
+    return say(shown) or draw(lambda: figure(table, best, name), options.picture or options.directory / PICTURE)
 
 
 if __name__ == "__main__":

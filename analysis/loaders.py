@@ -17,6 +17,7 @@ import pandas as pd
 
 from analysis.axes import by_count
 from analysis.damage import COLORS
+from analysis.output import draw, say
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -74,9 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"{options.directory}: expected what `clustersim loaders --out` left ({error})", file=sys.stderr)
         return 2
-    print(league.to_string(index=False, float_format="{:,.4g}".format))
-    figure(league, name).savefig(options.picture or options.directory / PICTURE)
-    return 0
+    shown = league.to_string(index=False, float_format="{:,.4g}".format)
+    return say(shown) or draw(lambda: figure(league, name), options.picture or options.directory / PICTURE)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +10,7 @@ import typer
 from clustersim.cli.comparison import OutOption, WorkersOption, told_in_one_line
 from clustersim.cli.options import JsonOption, ScenarioArgument, SeedOption, SetOption, load
 from clustersim.cli.output import emit_json, emit_page, table
+from clustersim.cli.picture import drawable, write_picture
 from clustersim.cli.progress import progress_bar
 from clustersim.cli.usage import whole_number
 from clustersim.cli.words import count, duration, plural, share
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
     from clustersim.study.capacity import Capacity
 
-_PICTURE = "capacity.png"
 PLAN = {"nodes": ("nodes", "node"), "spares": ("spares", "spare"), "repair_slots": ("slots", "repair slot")}
 """What a plan sets: column of the table, its head on the page, and how a sentence names one of it."""
 
@@ -71,8 +69,10 @@ def capacity(
     except ValueError as error:
         option, colon, line = str(error).partition(": ")
         raise typer.BadParameter(line if colon else str(error), param_hint=f"--{option}" if colon else "") from None
-    if out is not None:
-        _draw(found, loaded.name, out)
+    if out is not None and drawable():
+        from analysis.capacity import PICTURE, figure
+
+        write_picture(figure(found.table, found.by_h, found.confidence, loaded.name), out / PICTURE)
     if json:
         emit_json(_as_json(found, loaded.name))
     else:
@@ -162,14 +162,3 @@ def _as_json(found: Capacity, name: str) -> dict[str, Any]:
         "plans": rows,
         "provenance": dict(found.study.manifest),
     }
-
-
-def _draw(found: Capacity, name: str, out: Path) -> None:
-    """Draw the plans beside the study, where there is matplotlib."""
-    if find_spec("matplotlib") is None:
-        return
-    from analysis.capacity import figure
-    from clustersim.study.store import write_whole
-
-    drawn = figure(found.table, found.by_h, found.confidence, name)
-    write_whole(out / _PICTURE, lambda temporary: drawn.savefig(temporary, format="png"))
