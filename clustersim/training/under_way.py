@@ -1,0 +1,106 @@
+"""The leg under way: its timetable, which may change while it goes on, and what it comes to."""
+
+from clustersim.history import Leg
+from clustersim.training.closing import Closing
+from clustersim.training.leg import LegClock
+from clustersim.training.slowed import Slowed, slowed
+
+
+class UnderWay:
+    """A leg that trains since `begin_ns` from `step` on, with so many replicas. Instants are nanoseconds of the run."""
+
+    def __init__(
+        self, begin_ns: int, step: int, degree: int, clock: LegClock, left: int | None, unsaved: tuple[int, ...]
+    ) -> None:
+        """`left`: steps to the end of the run, None if it has none; `unsaved`: steps since each tier's last save."""
+        self.begin_ns = begin_ns
+        self.step = step
+        self.degree = degree
+        self.left = left
+        self.clock: LegClock | Slowed | Closing = clock
+        self._unsaved = unsaved
+
+    def trained(self, now: int) -> int:
+        """Steps that are complete."""
+        return self.clock.at(now - self.begin_ns).steps
+
+    def soon(self, now: int) -> int:
+        """Steps with the one in flight, at least one."""
+        steps = self.trained(now)
+        return max(1, steps + (self.instant_of(steps) < now))
+
+    def instant_of(self, steps: int) -> int:
+        """When so many steps are complete."""
+        return self.begin_ns + self.clock.time_of(steps)
+
+    def goes_beyond(self, steps: int) -> bool:
+        """Whether the run has more steps than so many of this leg."""
+        return self.left is None or steps < self.left
+
+    @property
+    def running(self) -> LegClock | Slowed:
+        """The timetable, but for an end that is planned."""
+        return self.clock.clock if isinstance(self.clock, Closing) else self.clock
+
+    @property
+    def closing(self) -> Closing | None:
+        """The timetable, if an end is planned."""
+        return self.clock if isinstance(self.clock, Closing) else None
+
+    def is_closed(self, now: int) -> bool:
+        """Whether it ends now as planned."""
+        return self.closing is not None and now == self.begin_ns + self.closing.over
+
+    def close(self, steps: int) -> int:
+        """Plan its end after so many steps, with a save: when that is."""
+        self.clock = closing = Closing(self.running, steps)
+        return self.begin_ns + closing.over
+
+    def slow(self, now: int, extra: int) -> None:
+        """From the next step on each takes so much (ns) longer than at full pace; a planned end is left out."""
+        progress = self.running.at(now - self.begin_ns)
+        self.clock = slowed(self.running, progress.steps + (progress.partial > 0), extra)
+
+    def written(
+        self, now: int, ended_by: str, number: int, nodes: int, wait_ns: int, goes_on: bool, fails: bool
+    ) -> Leg:
+        """The record of the leg, which ends now; it keeps what it has trained.
+
+        Args:
+            now: when it ends.
+            ended_by: why.
+            number: of the leg.
+            nodes: that the job held.
+            wait_ns: of each step for its data.
+            goes_on: the next one goes on with its weights, and saves that are being written are so to their end.
+            fails: a step fails with which it does so; a replica that is lost between two steps is missed in the next.
+        """
+        elapsed = now - self.begin_ns
+        progress = self.clock.at(elapsed)
+        count_saves = self.clock.made if goes_on else self.clock.durable
+        stop = self.step + progress.steps
+        return Leg(
+            leg=number,
+            start=self.step,
+            stop=stop,
+            read=stop + (progress.partial > 0 or fails),
+            kept=stop,
+            data=self.degree,
+            nodes=nodes,
+            begin_ns=self.begin_ns,
+            end_ns=now,
+            step_ns=self.clock.step,
+            wait_ns=wait_ns,
+            stall_ns=progress.stalled,
+            saves=tuple(count_saves(tier, elapsed) for tier in range(len(self.clock.savings))),
+            timetable=self.clock,
+            ended_by=ended_by,
+        )
+
+    def unsaved(self, leg: Leg) -> tuple[int, ...]:
+        """Steps since the last save of each tier at the end of the leg, of which this is the record."""
+        steps = leg.stop - leg.start
+        return tuple(
+            steps - leg.timetable.step_of(tier, count - 1) if count else before + steps
+            for tier, (count, before) in enumerate(zip(leg.saves, self._unsaved, strict=True))
+        )
