@@ -9,6 +9,7 @@ from clustersim.history import HOUR_NS
 from clustersim.laws import NEVER, Constant
 from clustersim.scenario import Scenario
 from clustersim.scenario.failures import Scripted, Stochastic
+from clustersim.storage.feeding import supply_of
 from clustersim.theory import daly, first_order_ettr, young
 from clustersim.training.compile import job_plan
 from clustersim.training.leg import LegClock
@@ -234,4 +235,10 @@ def _warnings(
         )
     if mean_ns is not None and interval_ns > mean_ns:
         warnings.append("the checkpoint interval is longer than the mean time between interruptions")
+    supply = supply_of(scenario)
+    if supply is not None and supply.keeps_up < 1:
+        warnings.append(
+            f"the storage starves the job: read by {supply.pattern}, at most {supply.keeps_up:.3g} of what is asked "
+            f"for comes, by its {supply.bottleneck}"
+        )
     return warnings

@@ -100,3 +100,6 @@ def test_the_forecast_knows_that_steps_wait():
     told = forecast(world(storage={**DISKS, "operations_per_s": 32}))
     assert told.step_s == pytest.approx(2, rel=0.01)
     assert told.failure_free_h == pytest.approx((300 * 2 + 14 * 2) / 3600, rel=0.01)
+    warning = "the storage starves the job: read by random, at most 0.5 of what is asked for comes, by its operations"
+    assert told.warnings == (warning,)
+    assert forecast(world()).warnings == ()
