@@ -58,6 +58,7 @@ class Parts:
     epoch_edge: EpochEdge = "new"
     counted_at: CountedAt = "trained"
     prefetch: int = 0  # global batches that are fetched ahead, over all workers
+    takes_back: int | None = None  # of them a restart reads so many again, as what was fetched and not trained
     order_epoch: OrderEpoch = "own"
     on_layout_change: OnLayoutChange = "reshard"
     partition: Partition = "global"
@@ -69,7 +70,7 @@ class Parts:
     rank_batch: Literal["share", "constant"] = "share"
     missing_state: MissingState = "fresh"
     past_end: PastEnd = "end"
-    miscount: Literal["none", "doubled", "rank-as-global"] = "none"
+    miscount: Literal["none", "doubled", "last-leg", "rank-as-global"] = "none"
     counted_in: int | None = None  # samples of a unit in which the position is saved, None: 1
     taken_for: int | None = None  # samples that such a unit is taken for, None: as many as it has
     keeps_count: bool = False

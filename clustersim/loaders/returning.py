@@ -106,9 +106,12 @@ class ReaderLoader(Readers):
         if parts.saves == "batches":
             begun = self._going_on(self._begin(at, at.epoch, ranks, at.family), leg)
             back = self._skip(begun, self._by_rank(at.counted, ranks))
-            if isinstance(back, Refused) or parts.miscount != "doubled":
+            if isinstance(back, Refused):
                 return back
-            return replace(back, counted=2 * back.counted)
+            return replace(back, counted={"doubled": 2, "last-leg": 0}.get(parts.miscount, 1) * back.counted)
+        if parts.takes_back:
+            read = np.maximum(at.read - parts.takes_back * self.rank_batches(at.ranks)[:, None], 0)
+            at = replace(at, read=read, base=np.minimum(at.base, read))
         if parts.snapshot_every == 1:
             return self._within(self._going_on(self._on_ranks(at, ranks), leg))
         return self._from_snapshot(at, ranks, leg)

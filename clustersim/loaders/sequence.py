@@ -163,10 +163,11 @@ class SequenceLoader:
         lasting = leg if self.parts.reshuffle_lasts == "for-good" else 0
         if saved.finished:
             return Position(saved.samples + self.size, ranks, lasting)
-        if saved.samples >= self._end(saved):  # nothing of the saved epoch is left
-            return Position(saved.samples, ranks, lasting)
-        into_epoch = saved.samples - self._epoch(saved) * self.size
+        samples = max(saved.samples - (self.parts.takes_back or 0) * self.batch, self._epoch(saved) * self.size)
+        if samples >= self._end(saved):  # nothing of the saved epoch is left
+            return Position(samples, ranks, lasting)
+        into_epoch = samples - self._epoch(saved) * self.size
         family = leg if self.parts.comes_back == "reshuffle" else 0
         if self._remainders is not None:
             family = self._remainders.number(Remainder(saved.family, into_epoch, leg))
-        return Position(saved.samples, ranks, family, 0 if self.parts.order_epoch == "first" else None)
+        return Position(samples, ranks, family, 0 if self.parts.order_epoch == "first" else None)

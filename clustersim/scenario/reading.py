@@ -145,6 +145,8 @@ class Loader(Part):
     """A sample counts as read when its step is done, or already when it is fetched."""
     prefetch: Count = 0
     """Global batches that all workers together fetch ahead; for counted_at = "issued"."""
+    takes_back: PositiveCount | None = None
+    """With counted_at = "issued": batches that a restart takes off the saved position, for what was only fetched."""
     snapshot_every: PositiveCount = 1
     """Batches from one saved position to the next; those since the last one are passed over in today's batches."""
     buffer: Count = 0
@@ -156,11 +158,12 @@ class Loader(Part):
     """A checkpoint holds what the buffers hold; if not, they begin empty where the readers have pulled to."""
     buffer_seed: Literal["epoch", "fresh"] = "epoch"
     """A buffer that is read again from its start gives the same order again, or another after every restart."""
-    miscount: Literal["none", "doubled", "rank-as-global"] = "none"
-    """The saved count is wrong: batches before the last restart count twice, or a rank's own is taken for all."""
+    miscount: Literal["none", "doubled", "last-leg", "rank-as-global"] = "none"
+    """The saved count is wrong: batches before the last restart count twice, or not at all ("last-leg"), or a rank's
+    own count is taken for that of all."""
     counted_in: PositiveCount | None = None
-    """Samples of a unit that the position is saved in, 1 if not said: a micro-batch, a packed row. What is no whole one is
-    read again."""
+    """Samples of a unit that the position is saved in, 1 if not said: a micro-batch, a packed row. What makes no whole
+    one is read again."""
     taken_for: PositiveCount | None = None
     """Samples that a saved unit is taken for when the loader comes back; if it is not counted_in, that is wrong."""
     interleave: PositiveCount = 1
@@ -279,6 +282,7 @@ _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
     ("keeps_count", {"comes_back": ("restart-epoch",), "last_batch": _WHOLE}),
     ("snapshot_every", {"saves": ("samples",), "partition": _PARTS, "counted_at": ("trained",)}),
     ("miscount", {"comes_back": ("exact",), "last_batch": _WHOLE}),
+    ("takes_back", {"counted_at": ("issued",), "comes_back": ("exact", "reshuffle")}),
     ("counted_in", _UNITS),
     ("taken_for", _UNITS),
     ("buffer", {"counted_at": ("trained",), "snapshot_every": (1,), "last_batch": _WHOLE}),

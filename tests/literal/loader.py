@@ -210,6 +210,7 @@ class Loader:
             "begins": self.loop_steps == 0,
             "offset": self.offset,
             "first_ranks": self.first_ranks,
+            "batch": self.batch,
         }
         if self.parts.counted_at == "issued" and self.loop_steps:
             for reader, its in zip(self.readers, state["readers"], strict=True):
@@ -276,7 +277,7 @@ class Loader:
 
     def _goes_to_the_next(self):
         """Whether a state at the end of an epoch leads to the next one at once, which begins in its own order."""
-        whole = self.parts.counted_in == 1 and not self.parts.taken_for
+        whole = self.parts.counted_in == 1 and not self.parts.taken_for and not self.parts.takes_back
         sound = self.parts.past_end == "end" and self.parts.miscount == "none" and whole
         return self.parts.epoch_edge == "finished" or (self.parts.partition == "global" and sound)
 
@@ -295,6 +296,9 @@ class Loader:
 
     def _go_on(self, state, ranks_before):
         parts, changed = self.parts, self.ranks != ranks_before
+        state = deepcopy(state)
+        for stream in [stream for its in state["readers"] for stream in its["streams"] or []]:
+            stream["read"] = [max(0, k - parts.takes_back * state["batch"]) for k in stream["read"]]
         self.loop_steps, self.own_count = state["loop_steps"], state["own_count"]
         if parts.partition == "queue":
             self.left = state["left"]
@@ -329,11 +333,11 @@ class Loader:
             for _ in range(skipped):
                 if reader.next() is None and self.parts.past_end == "refuse":
                     raise RefusedError("the position lies behind the end of the part")
-            reader.batches = 2 * skipped if self.parts.miscount == "doubled" else skipped
+            reader.batches = {"doubled": 2, "last-leg": 0}.get(self.parts.miscount, 1) * skipped
 
     def _go_on_in_units(self, state):
         """The position (or the batches of the loop so far) in whole units, each taken for so many samples."""
-        parts, its = self.parts, deepcopy(state["readers"][0])
+        parts, its = self.parts, state["readers"][0]
         stream, length = its["streams"][0], self.readers[0].streams[0].shards.length
         counted = min(its["batches"] * self.batch if parts.saves == "steps" else stream["read"][0], length)
         stream["read"] = [counted // parts.counted_in * (parts.taken_for or parts.counted_in)]

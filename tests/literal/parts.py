@@ -57,6 +57,7 @@ CHOICES = {
     "miscount": {
         "none": "",
         "doubled": "batches that a restart skips are counted once more",
+        "last-leg": "they are not counted",
         "rank-as-global": "the count of one rank's samples comes back as the global position",
     },
     "comes_back": {
@@ -141,6 +142,7 @@ class Parts:
     snapshot_every: int = 1  # what was read since the last snapshot is read again and thrown away, in today's batches
     counted_at: str = "trained"
     prefetch: int = 0
+    takes_back: int = 0  # batches of its reader that are taken off a position when it comes back
     prefetch_saved: bool = False  # the state holds the batches fetched ahead, and they are delivered first
     miscount: str = "none"
     comes_back: str = "exact"

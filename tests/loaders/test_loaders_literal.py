@@ -50,6 +50,11 @@ PARTS = [
         for edge in ("new", "old")
         for prefetch in (1, 3)
     ),
+    *(
+        Parts("samples", "exact", epoch_edge=edge, counted_at="issued", prefetch=2, takes_back=batches)
+        for edge in ("new", "old")
+        for batches in (1, 3)
+    ),
     *(Parts("samples", "exact", epoch_edge=edge, order_epoch="first") for edge in ("new", "old", "finished")),
     Parts("samples", "exact", counted_at="issued", prefetch=2, order_epoch="first"),
 ]
@@ -108,6 +113,7 @@ def test_the_model_is_made_of_the_same_batches(parts, kind, size, batch, rows, g
         epoch_edge=parts.epoch_edge,
         counted_at=parts.counted_at,
         prefetch=parts.prefetch,
+        takes_back=parts.takes_back or 0,
         order_epoch=parts.order_epoch,
         skip=skip,
     )

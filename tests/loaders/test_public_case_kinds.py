@@ -270,3 +270,40 @@ def test_ranks_that_share_data_read_it_once(replicas, tensor, pipeline, context)
     )
     assert shared.ledger.equals(alone.ledger)
     assert (shared.counts.seen == alone.counts.seen).all()
+
+
+@some
+@given(st.integers(1, 9), st.integers(1, 6), st.integers(1, 6), st.integers(7, 12))
+def test_what_was_fetched_is_taken_off_the_position(batch, fetched, taken_back, steps):
+    """q batches fetched ahead, k of them read again: q - k are lost, or k - q are read twice."""
+    run = case(
+        "22*",
+        cluster__nodes=1,
+        cluster__gpus_per_node=1,
+        model__global_batch=batch,
+        data__samples=30 * batch,
+        checkpoint__every="1 steps",
+        failures__0__at_steps=[steps],
+        loader__prefetch=fetched,
+        loader__takes_back=taken_back,
+    )
+    assert damage(run) == (max(0, taken_back - fetched) * batch, max(0, fetched - taken_back) * batch)
+
+
+@some
+@given(st.integers(1, 5), st.lists(st.integers(1, 40), min_size=2, max_size=4, unique=True))
+def test_a_count_of_the_last_leg_alone(batch, checkpoints):
+    """Every restart comes back at the batches since the one before: what was read until then is read once more."""
+    stops = sorted(checkpoints)
+    run = case(
+        "13*",
+        model__global_batch=batch,
+        data__documents=60 * batch,
+        failures__0__at_steps=stops,
+        checkpoint__every="1 steps",
+        loader__saves="batches",
+        loader__counted_in=None,
+        loader__taken_for=None,
+        loader__miscount="last-leg",
+    )
+    assert damage(run) == (stops[-2] * batch, 0)
