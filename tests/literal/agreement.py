@@ -48,8 +48,8 @@ def agree(composition, order, rows, to_the_sample):
     stated, parts = composition
     loader = ReaderLoader(order, BATCH, parts, None, rows[0][0])
     reads, lived, refused = live(loader, rows)
-    seen = literally(stated, order, lived + rows[len(lived) : len(lived) + refused])
-    assert (seen is None) == refused
+    seen = literally(stated, order, lived + rows[len(lived) : len(lived) + bool(refused)])
+    assert (seen is None) == bool(refused)
     if refused:
         return None
     planned = plan(loader, rows[0][0], lived[-1][2])

@@ -20,25 +20,25 @@ def parts_of(keys):
 
 
 def live(loader, rows):
-    """What was read; the lives that came about; whether one was refused.
+    """What was read; the lives that came about; the reason if the next one was refused, else "".
 
     Each of `rows` is a life (ranks, start, stop, read), which ends earlier where the loader does.
     """
-    follower, lived, refused = Follower(loader), [], False
+    follower, lived, refused = Follower(loader), [], ""
     for ranks, start, stop, read in rows:
         if lived and start > lived[-1][2]:
             break
         has = follower.begin(start, ranks)
         if isinstance(has, Refused):
-            refused = True
+            refused = has.reason
             break
         last = stop if has is None else min(stop, start + has)
         lived.append((ranks, start, last, read if last == stop and (has is None or has > stop - start) else last))
         follower.end(*lived[-1][2:])
     history = History()
+    kept = [row[1] for row in lived[1:]] + [rows[len(lived)][1] if refused else lived[-1][2]]
     for number, row in enumerate(lived):
-        kept = lived[number + 1][1] if number + 1 < len(lived) else row[2]
-        history.legs.append(leg_of(number, *row, kept))
+        history.legs.append(leg_of(number, *row, kept[number]))
     return follower.reads(history), lived, refused
 
 

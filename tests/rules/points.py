@@ -6,17 +6,16 @@ from random import Random
 from typing import NamedTuple
 
 import numpy as np
-from literal.engine import parts_of
-from literal.legs import leg_of
+from literal.engine import live, parts_of
 
 from clustersim.account import count_identity
 from clustersim.data.corpus import Corpus
 from clustersim.data.orders import order_of
-from clustersim.history import History, Refused
-from clustersim.loaders.follow import Follower
 from clustersim.loaders.parts import Loader
 from clustersim.loaders.returning import ReaderLoader
 from clustersim.loaders.sequence import SequenceLoader
+
+NEVER = 2**40  # steps
 
 
 @dataclass(frozen=True)
@@ -99,24 +98,16 @@ def model_of(point: Point, keys: dict) -> Loader:
 
 def play(point: Point, keys: dict) -> Outcome:
     """The point's job with the loader of a `[loader]` table, without a clock."""
-    loader, history = model_of(point, keys), History()
-    follower = Follower(loader)
-    refused = ""
-    for life, (ranks, start) in enumerate(zip(point.ranks, (0, *point.checkpoints), strict=True)):
-        has = follower.begin(start, ranks)
-        if isinstance(has, Refused):
-            refused = has.reason
-            break
-        last = life == len(point.checkpoints)
-        kept = point.epochs * point.steps if last else point.checkpoints[life]
-        if last and point.ends == "E":
-            kept = start + has
-        stop = kept if last or has is None else min(kept + point.late, start + has)
-        assert stop >= kept, "the point's checkpoint lies behind the loader's end"
-        follower.end(stop, stop)
-        history.legs.append(leg_of(life, ranks, start, stop, stop, kept))
-    seen, _ = loader.draws(follower.reads(history).kept)
-    return Outcome(count_identity(loader.spaces, seen, seen).seen, history.legs[-1].kept, refused)
+    loader = model_of(point, keys)
+    end = NEVER if point.ends == "E" else point.epochs * point.steps
+    stops = [*(checkpoint + point.late for checkpoint in point.checkpoints), end]
+    starts = [0, *point.checkpoints]
+    rows = [(ranks, start, stop, stop) for ranks, start, stop in zip(point.ranks, starts, stops, strict=True)]
+    reads, lived, refused = live(loader, rows)
+    assert refused or len(lived) == len(rows), "the point's checkpoint lies behind the loader's end"
+    seen, _ = loader.draws(reads.kept)
+    steps = starts[len(lived)] if refused else lived[-1][2]
+    return Outcome(count_identity(loader.spaces, seen, seen).seen, steps, refused)
 
 
 def even(random: Random, **changes) -> Point:
