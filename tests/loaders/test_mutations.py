@@ -14,7 +14,8 @@ LOADER = "loaders.returning:ReaderLoader"
 BUFFER = "loaders.buffers:Buffer"
 # The rule that has to notice; where the term is; the term, as `ast.unparse` spells it; and what is there instead.
 MUTATIONS = [
-    ("1 a position in samples", f"{SEQUENCE}._back_to_position", "saved.samples, ranks, family", "0, ranks, family"),
+    ("1 a position in samples", f"{SEQUENCE}._back_to_position", "Position(samples, ranks, family",
+     "Position(0, ranks, family"),
     ("1 a position in samples", f"{SEQUENCE}.steps_left", "// self.batch", "// self.batch + 1"),
     ("1 a position in samples", f"{SEQUENCE}.advance", "steps * self.batch", "(steps - 1) * self.batch"),
     ("1 what is unread in a new order", "loaders.remainder:RemainderSpaces.samples_at", "offsets >= cut",
@@ -52,8 +53,8 @@ MUTATIONS = [
      "self._begin(at, at.epoch, ranks)"),
     ("6 a new order", f"{SEQUENCE}._back_to_position", "leg if", "1 if"),
     ("6 a new order", "data.orders:Shuffle.key_of", "np.array([family])", "np.array([0])"),
-    ("6 as many twice as never", f"{SEQUENCE}._back_to_position", "saved.samples, ranks, family",
-     "saved.samples - self.batch, ranks, family"),
+    ("6 as many twice as never", f"{SEQUENCE}._back_to_position", "Position(samples, ranks, family",
+     "Position(samples - self.batch, ranks, family"),
     ("6 the order of epoch 0", f"{SEQUENCE}._back_to_position", "0 if self.parts.order_epoch == 'first' else None",
      "None"),
     ("6 the order of epoch 0", "loaders.draws:draws_of", "pieces[0]['epoch'] = order_epoch", "pass"),
@@ -94,7 +95,7 @@ MUTATIONS = [
     ("12 the loop counts on", f"{LOADER}.resume", "counted=begun.counted + at.counted.max()", "counted=begun.counted"),
     ("12 the loop counts on", f"{READERS}._steps_of_epoch", "min(left, whole - int(at.counted.max()))", "left"),
     ("12 the same for parts", f"{LOADER}.resume", "counted=begun.counted + at.counted.max()", "counted=begun.counted"),
-    ("13 counted twice", f"{LOADER}._back", "2 * back.counted", "back.counted"),
+    ("13 counted twice", f"{LOADER}._back", "'doubled': 2", "'doubled': 1"),
     ("13 one rank's count for all", f"{READERS}.advance", "self.batch // at.ranks", "self.batch"),
     ("14 never drawn", "data.orders:WithReplacement.part", "family, epoch, reader)", "0, 0, reader)"),
     ("14 never drawn", "data.orders:WithReplacement.part", "draw.integers(len(self.block_starts) - 1)",
