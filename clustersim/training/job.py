@@ -158,12 +158,12 @@ class Job:
         if self.hits or "bad checkpoint" in self._due:
             self._interrupt()
         elif self.state is State.TRAINING and self._leg.is_closed(self._now):
-            self._end_leg(self._closes_for, kept_whole=True)
+            self._end_leg(self._closes_for)
             self._wait()
         elif "rewind" in self._due:
             self._rewind()
         elif "regrouping" in self._due:
-            self._end_leg("regrouping", kept_whole=True, goes_on=True)
+            self._end_leg("regrouping", goes_on=True)
             self._begin_phases(State.REGROUPING, [("start_up", self._restarts.regroup())])
         elif self._plan_name:
             self._prepare()
@@ -185,7 +185,7 @@ class Job:
             if goes_on:
                 self._failed_until = self._leg.instant_of(self._leg.trained(self._now) + 1)
             ended_by = hits[0].cause.name if hits else "bad checkpoint"
-            self._end_leg(ended_by, kept_whole=goes_on, goes_on=goes_on, fails=goes_on)
+            self._end_leg(ended_by, goes_on=goes_on, fails=goes_on)
         else:
             self._stop_phases()
         self._recovery.interruptions += 1
@@ -324,7 +324,7 @@ class Job:
     def _rewind(self) -> None:
         """Go back as planned: from the newest checkpoint that is old enough, once."""
         at, back = self._milestones.next_rewind()
-        self._end_leg("rewind", kept_whole=False)
+        self._end_leg("rewind")
         self._store.forget_above(at - back)
         self._come_back_to(self._store.newest_step())
         self._wait()
@@ -429,18 +429,19 @@ class Job:
             elif self._leg_end < NEVER:
                 self._completion = Alarm(self._env, self._leg_end, Rank.COMPLETE, self._complete)
 
-    def _end_leg(self, ended_by: str, kept_whole: bool, goes_on: bool = False, fails: bool = False) -> None:
-        """Write the leg down, and what it saved; where it was not kept whole the next one may start at any of that."""
+    def _end_leg(self, ended_by: str, goes_on: bool = False, fails: bool = False) -> None:
+        """Write the leg down as kept whole, and what it saved, to which the next one may come back instead."""
         number, nodes = len(self.history.legs), self.crew.units * self._plan.unit_nodes
         wait_ns = self._plan.wait_ns(self._leg.degree)
         leg = self._leg.written(self._now, ended_by, number, nodes, wait_ns, goes_on, fails)
-        self._unsaved = self._leg.unsaved(leg)
+        if goes_on:
+            self._unsaved = self._leg.unsaved(leg)
         self._due.clear()
         self.history.legs.append(leg)
         # What is saved of steps that go bad is as bad as the checkpoint that they come from.
         if not self._restarts.goes_bad:
             self._store.add(leg)
-        self._come_back_to(leg.stop if kept_whole else self._store.newest_step())
+        self._step = leg.stop
         self._recovery = Recovering(self._now)
         if self._feed is not None:
             self._feed.end(leg.stop, leg.read)
@@ -456,12 +457,14 @@ class Job:
             self._finish("limit", "it was not done by then", kept_whole=self._plan.final_checkpoint)
 
     def _finish(self, outcome: Outcome, reason: str, kept_whole: bool = False) -> None:
-        if self.state is State.TRAINING:
-            self._end_leg("end of run", kept_whole)
+        training = self.state is State.TRAINING
+        if training:
+            self._end_leg("end of run")
         else:
             self._stop_phases()
-            if self.state is State.REGROUPING and not kept_whole:
-                self._come_back_to(self._store.newest_step())
+        if (training or self.state is State.REGROUPING) and not kept_whole:
+            self._come_back_to(self._store.newest_step())
+        if not training:
             self.history.recoveries.append(self._recovery.record())
         self._staffing.count(self._now)
         self.state = State.OVER

@@ -54,7 +54,7 @@ class _Series(NamedTuple):
 
     def cost(self, count: int) -> int:
         """The time (ns) that training stands still for the first `count` of them."""
-        return count * self.stall + max(0, count - 1) * self.wait
+        return count * self.stall + (count - 1) * self.wait if count else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +80,16 @@ class LegClock:
     def at(self, elapsed: int) -> Progress:
         """Progress after `elapsed`; what completes at that very instant is complete."""
         steps = self._steps(elapsed)
-        stalled = sum(series.cost(series.before(steps + 1)) for series in self._series)  # when all due now are made
-        stalled = min(stalled, elapsed - steps * self.step)
-        return Progress(steps, elapsed - steps * self.step - stalled, stalled)
+        rest = elapsed - steps * self.step
+        stalled = min(self._stalled(steps + 1), rest)  # at most what all saves that fall due by now take
+        return Progress(steps, rest - stalled, stalled)
+
+    def _stalled(self, steps: int) -> int:
+        """How long training stands still before the leg completes its step number `steps`."""
+        stalled = 0
+        for series in self._series:
+            stalled += series.cost(series.before(steps))
+        return stalled
 
     def _steps(self, elapsed: int) -> int:
         """Steps that are complete after `elapsed`."""
@@ -137,7 +144,7 @@ class LegClock:
 
     def time_of(self, steps: int) -> int:
         """The time at which the leg completes so many steps (before the stall of a save that falls due then)."""
-        return steps * self.step + sum(series.cost(series.before(steps)) for series in self._series)
+        return steps * self.step + self._stalled(steps)
 
     def next_due(self, tier: int, steps: int) -> int:
         """The first step, from `steps` on, after which a save of a tier falls due."""

@@ -19,6 +19,7 @@ class Restarts:
         self._plan = plan
         self._store = store
         self._stream = stream
+        self._any_goes_bad = any(tier.corrupt_later for tier in plan.tiers)
         self._attempts = self._diagnoses = self._regroups = self._rejoins = 0
         self._in_vain: list[tuple[int, Checkpoint]] = []  # until when checkpoints are tried that cannot be read
         self.source: Checkpoint | None = None
@@ -32,7 +33,7 @@ class Restarts:
     @property
     def goes_bad(self) -> bool:
         """Whether what is trained from `source` goes bad."""
-        return self.source is not None and self._store.fate(self.source) == "goes bad"
+        return self._any_goes_bad and self.source is not None and self._store.fate(self.source) == "goes bad"
 
     def diagnosis(self) -> int:
         """How long the next diagnosis takes."""

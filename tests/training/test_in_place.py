@@ -77,7 +77,7 @@ def test_a_failure_costs_the_step_in_flight_and_the_regrouping():
 
 
 def test_only_degrees_that_divide_the_batch_go_on():
-    """A batch of 16 in steps of 4 groups: three of them cannot divide it, so that two go on (meta-pytorch/torchft#302)."""
+    """A batch of 16 in steps of 4 groups: three cannot divide it, two go on (meta-pytorch/torchft#302)."""
     run = wears(
         cluster={"nodes": 4, "gpus_per_node": 1},
         model__global_batch=16,
