@@ -5,13 +5,31 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from literal.agreement import off
 from rules import RULES, buffers
-from rules.points import Point, play
+from rules.points import Point, ledgers, play
 
 
 @pytest.mark.parametrize("rule", [pytest.param(rule, id=rule.name) for rule in RULES])
 def test_a_rule_holds(rule):
     rule.check(rule.points)
+
+
+def counted_by_law():
+    """The rules whose compositions are not counted sample by sample only."""
+    return [rule for rule in RULES if ledgers(rule.points[0], rule.keys(rule.points[0])) is not None]
+
+
+@pytest.mark.parametrize("rule", [pytest.param(rule, id=rule.name) for rule in counted_by_law()])
+def test_intervals_say_what_a_count_of_each_sample_says(rule):
+    """To the sample, or in the mean where several permutations meet."""
+    differences = []
+    for by_sample, by_interval in (ledgers(point, rule.keys(point)) for point in rule.points[::10]):
+        if by_interval.exact == "identity":
+            assert [column.tolist() for column in by_interval.table] == [column.tolist() for column in by_sample.table]
+        assert by_interval.extra - by_interval.missing == by_sample.extra - by_sample.missing
+        differences.append(by_interval.extra - by_sample.extra)
+    assert abs(off(differences)) < 4.5
 
 
 def test_each_of_the_17_rules_is_asked_at_500_points():

@@ -8,10 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from literal.engine import live, parts_of
 
-from clustersim.account import count_identity
+from clustersim import streams
+from clustersim.account import Ledger, count_identity
 from clustersim.data.corpus import Corpus
 from clustersim.data.orders import order_of
-from clustersim.loaders.parts import Loader
+from clustersim.loaders.follow import Reads, plan
+from clustersim.loaders.parts import Loader, count_reads
 from clustersim.loaders.returning import ReaderLoader
 from clustersim.loaders.sequence import SequenceLoader
 
@@ -96,18 +98,34 @@ def model_of(point: Point, keys: dict) -> Loader:
     return ReaderLoader(order, point.batch, parts, epochs, point.before)
 
 
-def play(point: Point, keys: dict) -> Outcome:
-    """The point's job with the loader of a `[loader]` table, without a clock."""
+def lived(point: Point, keys: dict) -> tuple[Loader, Reads, int, str]:
+    """The point's job, without a clock: the loader, what was read, the steps that it took, the reason of a refusal."""
     loader = model_of(point, keys)
     end = NEVER if point.ends == "E" else point.epochs * point.steps
     stops = [*(checkpoint + point.late for checkpoint in point.checkpoints), end]
     starts = [0, *point.checkpoints]
     rows = [(ranks, start, stop, stop) for ranks, start, stop in zip(point.ranks, starts, stops, strict=True)]
-    reads, lived, refused = live(loader, rows)
-    assert refused or len(lived) == len(rows), "the point's checkpoint lies behind the loader's end"
+    reads, lives, refused = live(loader, rows)
+    assert refused or len(lives) == len(rows), "the point's checkpoint lies behind the loader's end"
+    return loader, reads, starts[len(lives)] if refused else lives[-1][2], refused
+
+
+def play(point: Point, keys: dict) -> Outcome:
+    """What the final model of the point's job saw with the loader of a `[loader]` table."""
+    loader, reads, steps, refused = lived(point, keys)
     seen, _ = loader.draws(reads.kept)
-    steps = starts[len(lived)] if refused else lived[-1][2]
     return Outcome(count_identity(loader.spaces, seen, seen).seen, steps, refused)
+
+
+def ledgers(point: Point, keys: dict) -> tuple[Ledger, Ledger] | None:
+    """The ledger of a count of each sample, and that of intervals; None where there are no intervals to count."""
+    loader, reads, steps, _ = lived(point, keys)
+    if loader.spaces_to_count.law == "other":
+        return None
+    planned = plan(loader, point.before, steps)
+    by_sample = count_identity(loader.spaces, loader.draws(planned)[0], loader.draws(reads.kept)[0]).ledger()
+    rng = streams.generator(point.seed, 0, "account")
+    return by_sample, count_reads(loader.spaces_to_count, loader.reads_to_count(planned, reads.kept), rng)
 
 
 def even(random: Random, **changes) -> Point:

@@ -16,6 +16,7 @@ class Rule(NamedTuple):
 
     name: str
     points: list[Point]
+    keys: Callable[[Point], dict]
     check: Callable[[Iterable[Point]], None]
 
 
@@ -44,7 +45,7 @@ def exactly(
             found, expected = figure(play(point, keys(point)), point), closed(point)
             assert found == expected, f"{point}: {found}, by the rule {expected}"
 
-    return Rule(name, grid(make, count), check)
+    return Rule(name, grid(make, count), keys, check)
 
 
 def in_law(
@@ -76,4 +77,4 @@ def in_law(
             z = (statistics.mean(squares) - 1) / (statistics.stdev(squares) / math.sqrt(len(squares)))
             assert abs(z) < Z, f"{name}: {z:.1f} standard errors off its variance"
 
-    return Rule(name, grid(make, count), check)
+    return Rule(name, grid(make, count), keys, check)
