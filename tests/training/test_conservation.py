@@ -13,7 +13,7 @@ from clustersim.training.buckets import node_time_buckets, time_buckets
 from clustersim.training.compile import World
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(scenarios())
 def test_nodes_and_nanoseconds(scenario):
     history = run_checked(World(scenario, scenario.run.seed, 0, feed_for(scenario)), scenario)
