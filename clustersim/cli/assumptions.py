@@ -15,6 +15,13 @@ _POLICIES = {
     "shrink": "goes on with the replicas that remain",
 }
 
+_SURVIVES = {
+    "process": "failures that take no node",
+    "node": "the loss of a node",
+    "domain": "the loss of a domain",
+    "job": "every failure",
+}
+
 
 def assumptions(scenario: Scenario, forecast: Forecast) -> Table:
     """Two columns: what is assumed of, and what."""
@@ -26,7 +33,7 @@ def assumptions(scenario: Scenario, forecast: Forecast) -> Table:
         ("failures", _failures(forecast)),
         ("maintenance", _maintenance(scenario)),
         ("checkpoint", _checkpoint(scenario, forecast)),
-        ("recovery", f"{_POLICIES[scenario.recovery.policy]}; {_restart(forecast)}"),
+        ("recovery", f"{_lost(scenario)}; {_restart(forecast)}"),
         ("reading", _reading(scenario)),
         ("storage", _storage(scenario)),
         ("poison", _poison(scenario)),
@@ -78,7 +85,14 @@ def _checkpoint(scenario: Scenario, forecast: Forecast) -> str:
     by = f" by {str(checkpoint.every).capitalize()}'s formula" if checkpoint.every.by in ("young", "daly") else ""
     by = ", adapted at each restart" if checkpoint.every.by == "adaptive" else by
     stall, write = duration(forecast.save_s), duration(forecast.write_s)
-    return f"{every}{by}; training stands still for {stall}, and the save is durable {write} later"
+    tiers = "".join(
+        f"; every {tier.every} to {tier.name}, which survives {_SURVIVES[tier.survives]}" for tier in checkpoint.tiers
+    )
+    return f"{every}{by}; training stands still for {stall}, and the save is durable {write} later{tiers}"
+
+
+def _lost(scenario: Scenario) -> str:
+    return "the survivors go on in place" if scenario.recovery.in_place else _POLICIES[scenario.recovery.policy]
 
 
 def _restart(forecast: Forecast) -> str:

@@ -1,6 +1,7 @@
 """`clustersim check` and `clustersim schema`."""
 
 import json
+from pathlib import Path
 
 from clustersim import load_scenario
 from clustersim.forecast import forecast
@@ -13,6 +14,14 @@ def test_a_sound_scenario_is_told(clustersim):
     assert out.startswith("Llama 3 405B, 54 days on 16,384 H100s: the scenario is sound.\n")
     assert "8.63 a day from 19 causes, one every 2.78 h" in out
     assert "Warning" not in out
+
+
+def test_tiers_and_survivors_are_told(clustersim):
+    cases = Path(__file__).parents[2] / "scenarios" / "cases"
+    _, out, _ = clustersim("check", cases / "27-bad-local-checkpoint.toml")
+    assert "every 10 steps to peer memory, which survives failures that take no node" in " ".join(out.split())
+    _, out, _ = clustersim("check", cases / "25-survivors-go-on-in-place.toml")
+    assert "the survivors go on in place" in out
 
 
 def test_json_is_the_forecast(clustersim):
