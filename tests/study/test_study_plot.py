@@ -65,7 +65,7 @@ def test_capacity_is_the_chance_and_the_cost_of_each_point(study):
 
 def test_what_a_study_has_not_is_one_line(study):
     other = cs.sweep("workshop", {"loader.preset": ["restore", "epoch"]}, replications=2, workers=1)
-    with pytest.raises(ValueError, match=r"expected a study over checkpoint\.every and loader\.preset, found other keys"):
+    with pytest.raises(ValueError, match=r"over checkpoint\.every and loader\.preset, found other keys"):
         other.plot.intervals()
     with pytest.raises(ValueError, match="expected runs with a cost"):
         other.plot.capacity("1 d")
