@@ -131,6 +131,7 @@ class FlowSpaces:
 
     def _rng(self, flow: Flow) -> np.random.Generator:
         source = flow.source
-        names = (source.family, source.epoch, source.readers, source.reader, source.attempt)
+        readers = 0 if self.buffer.kind == "window" else source.readers  # a window is the same on other ranks
+        names = (source.family, source.epoch, readers, source.reader, source.attempt)
         before = (flow.position, flow.before, flow.after)
         return streams.generator(*self._order.drawn_by, "buffer", *names, *before)

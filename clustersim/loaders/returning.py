@@ -87,10 +87,12 @@ class ReaderLoader(Readers):
             return self._remainder(at, ranks, leg)
         if at.read.any() and parts.partition == "queue":
             return self._requeued(at, ranks)
-        if ranks != at.ranks and parts.on_layout_change == "redivide":
+        if ranks != at.ranks and at.read.any() and parts.on_layout_change == "redivide":
             return self._redivided(at, ranks)
         if ranks != at.ranks and parts.interleave > 1 and parts.saves == "samples":
             return self._interleaved(at, ranks)
+        if parts.comes_back == "reapply" and not at.counted.any():  # an epoch's start, to which no offset applies
+            return self._begin(at, at.epoch, ranks, at.family)
         if parts.comes_back == "reapply":
             at = replace(at, skipped=max(at.skipped, int(at.read[0].sum())))
         if parts.miscount == "rank-as-global":

@@ -20,6 +20,8 @@ _LONGEST_DOCUMENT = 1e15
 _NEEDS = {
     "exact": ("samples", "batches", "steps"),
     "reshuffle": ("samples", "batches"),
+    "remainder": ("samples",),
+    "reapply": ("samples",),
     "restart-epoch": ("samples", "batches", "epoch"),
     "next-epoch": ("samples", "epoch"),
 }
