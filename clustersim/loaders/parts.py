@@ -1,25 +1,6 @@
-"""The parts that a loader is composed of.
+"""The parts that a loader is composed of, and what every loader answers.
 
-| what a checkpoint saves | samples | how many samples were delivered |
-| | epoch | only which epoch it was |
-| | nothing | |
-| when a sample counts | trained | when the step that reads it is done |
-| | issued | when it is fetched, `prefetch` batches ahead |
-| how it comes back | exact | to the saved position |
-| | restart-epoch | to the start of the saved epoch |
-| | next-epoch | to the start of the epoch after it |
-| | restart-run | to the very first sample |
-| | reshuffle | to the saved position, in a fresh order |
-| | continue | it does not come back: it goes on where it was when the job died |
-| a fresh order lasts | epoch | until the epoch's end |
-| | for-good | for all later epochs too |
-| an epoch goes on in the order | own | of that epoch |
-| | first | of epoch 0, as if the seed forgot the epoch |
-| a checkpoint at an epoch's end | new | belongs to the epoch that begins |
-| | old | to the epoch that ended |
-| | finished | says that the loader is finished: the epoch that begins gets nothing |
-| when the ranks changed | reshard | they divide the global position among them |
-| | refuse | it does not come back, and the run ends |
+What the words of a composition mean is said where scenarios say them: `clustersim.scenario.reading.Loader`.
 """
 
 from collections.abc import Sequence
