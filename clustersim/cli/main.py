@@ -16,6 +16,7 @@ from clustersim.cli.intervals import intervals
 from clustersim.cli.loaders import loaders
 from clustersim.cli.outcome import UNFINISHED
 from clustersim.cli.output import complain, could_not_write, drop_unwritten, emit
+from clustersim.cli.poison import poison
 from clustersim.cli.presets import presets
 from clustersim.cli.replay import replay
 from clustersim.cli.report import report
@@ -48,6 +49,7 @@ for command in (
     replay,
     fit,
     feed,
+    poison,
     validate,
     report,
     workshop,

@@ -6,6 +6,7 @@ step reads the positions [step * batch, (step + 1) * batch) of an endless sequen
 """
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -139,6 +140,7 @@ def hunt(
     places = places_of(poison, order, 0, range(-(-steps * batch // order.size)))
     crashes: list[int] = []
     acted_at: list[int] = []
+    crashed: Counter[int] = Counter()
     skipped: set[int] = set()
     taken_out: set[tuple[int, int]] = set()
     trials = rolled_back = start = 0
@@ -149,11 +151,12 @@ def hunt(
             done = True
             break
         crashes.append(met.step)
+        crashed[met.step] += 1
         start = met.step // every * every
         rolled_back += met.step - start
         if comes_back != "exact":
             places = _moved(poison, places, order, len(crashes), start * batch, comes_back)
-        if policy is not None and crashes.count(met.step) > policy.retries:
+        if policy is not None and crashed[met.step] > policy.retries:
             acted_at.append(met.step)
             if policy.act == "skip-batch":
                 skipped.add(met.step)
@@ -205,13 +208,13 @@ def deadly_batches(size: int, batch: int, poisoned: int, together: int = 1) -> f
     return size / batch * float(hypergeom.sf(together - 1, size, poisoned, batch))
 
 
-def crashes_reshuffled(blocks: int) -> float:
+def crashes_reshuffled(blocks: float) -> float:
     """Mean crashes over an epoch of one poison sample where each restart reshuffles the epoch: (M / (M - 1))^M - 1.
 
     M checkpoint intervals make the epoch, M > 1. From checkpoint c the sample lies in each of the M intervals with
     probability 1 / M, behind or ahead; so E_c + 1 = (E_(c + 1) + 1) M / (M - 1). Towards e - 1 for many intervals.
     """
-    return (blocks / (blocks - 1)) ** blocks - 1
+    return float((blocks / (blocks - 1)) ** blocks) - 1
 
 
 def crashes_reshuffled_law(blocks: int, most: int) -> NDArray[np.float64]:

@@ -20,15 +20,22 @@ def hunt_of(scenario: Scenario, seed: int, replication: int) -> Hunt | None:
     stated, sizes = scenario.poison, scenario.sizes
     if stated is None:
         return None
-    if stated.samples is not None:
-        poison = Poison(tuple(sorted(set(stated.samples))), stated.together)
-    else:
-        assert stated.share is not None
-        poison = Poison.share(stated.share, sizes.samples, seed, replication, stated.together)
     order = order_of(scenario.data.order, Corpus(sizes.samples, sizes.shards), seed, replication)
     steps = -(-sizes.limit_ns // sizes.full_step_ns) if sizes.steps is None else sizes.steps
     policy = Policy(stated.retries, stated.act)
+    poison = poison_of(scenario, seed, replication)
     return hunt(poison, order, sizes.batch, steps, every=1, policy=policy, limit=_MOST_CRASHES)
+
+
+def poison_of(scenario: Scenario, seed: int, replication: int) -> Poison:
+    """The poison of a replication; one sample that kills alone where the scenario has none."""
+    stated, size = scenario.poison, scenario.sizes.samples
+    if stated is None:
+        return Poison.share(1 / size, size, seed, replication)
+    if stated.samples is not None:
+        return Poison(tuple(sorted(set(stated.samples))), stated.together)
+    assert stated.share is not None
+    return Poison.share(stated.share, size, seed, replication, stated.together)
 
 
 def without(draws: Draws, size: int, taken_out: Sequence[tuple[int, int]]) -> Draws:
