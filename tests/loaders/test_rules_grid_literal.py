@@ -82,10 +82,6 @@ def order_for(rule, samples, shards, seed=0):
 
 # Where the engine gives a word another meaning than the literal loader.
 OTHER_MEANING = {
-    ("11 divided anew", "on the edge, other ranks"): "an epoch of which nothing is read is divided by its old parts",
-    ("17 applied again", "about the edge"): "an offset that was applied at an epoch's start is kept in its checkpoint",
-    ("8 a window", "two, other ranks"): "other ranks shuffle a window anew",
-    ("8 a window", "about the edge"): "other ranks shuffle a window anew",
     ("9 a saved buffer", "about the edge"): "a position beyond the part that more ranks have is forgotten",
 }
 
