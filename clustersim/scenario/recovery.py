@@ -19,6 +19,9 @@ class Recovery(Part):
     grow_back: Literal["next-interruption", "at-once", "next-checkpoint"] = "next-interruption"
     """With "shrink", when it takes nodes that are back: when it is interrupted anyway; in a planned restart after the
     step in flight; or after the step at which the next save falls due."""
+    batch: Literal["kept", "shrinks"] = "kept"
+    """Fewer replicas divide the same global batch in longer steps; or each keeps its part, with rank_batch = "constant"
+    of the loader, and a step takes as long as at full degree."""
     in_place: StrictBool = False
     """With "shrink": the loss of replicas costs the step in flight alone; the others go on without a restart."""
     regroup: DurationOrLaw = 0

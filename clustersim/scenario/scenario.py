@@ -202,6 +202,9 @@ class Scenario(Part):
             if loader.counted_at == "issued" or loader.comes_back == "remainder":
                 found = f'counted_at = "{loader.counted_at}" and comes_back = "{loader.comes_back}"'
                 raise wrong('counted_at = "trained" and no remainder with data.skip', found, key="loader")
+        if self.recovery.batch == "shrinks" and loader.rank_batch != "constant":
+            expected = '"constant" with recovery.batch = "shrinks"'
+            raise wrong(expected, f'"{loader.rank_batch}"', key="loader.rank_batch")
         if loader.rank_batch == "constant" and self.sizes.batch % data:
             expected = f'a multiple of {data}, the ranks, with loader.rank_batch = "constant"'
             raise wrong(expected, str(self.sizes.batch), key="model.global_batch")

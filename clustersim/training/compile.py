@@ -32,7 +32,8 @@ def job_plan(scenario: Scenario) -> JobPlan:
         return wait_ns(scenario, degree)
 
     def step_ns_of(degree: int) -> int:
-        return sizes.step_ns(degree) + waits_ns(degree)
+        trained_ns = sizes.full_step_ns if recovery.batch == "shrinks" else sizes.step_ns(degree)
+        return trained_ns + waits_ns(degree)
 
     @cache
     def savings(degree: int) -> tuple[Saving, ...]:

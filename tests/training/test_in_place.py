@@ -87,6 +87,24 @@ def test_only_degrees_that_divide_the_batch_go_on():
     assert [leg.data for leg in run.history.legs] == [4, 2, 4]
 
 
+def test_a_batch_that_shrinks_with_the_replicas_takes_no_longer_a_step():
+    """Three groups of 8; two go on with 16 samples a step, in steps of 10 s as before."""
+    loader = {"partition": "strided", "rank_batch": "constant", "saves": "samples", "comes_back": "exact"}
+    run = simulate(
+        job(
+            run={"steps": 20},
+            cluster={"nodes": 3, "gpus_per_node": 1},
+            model__global_batch=24,
+            failures=scripted(at_steps=[10], data=[2]),
+            recovery={**IN_PLACE, "batch": "shrinks"},
+            loader=loader,
+        )
+    )
+    assert seconds(run) == {"useful": 200, "wasted_progress": 10}
+    assert run.summary()["lineage_views"] == 10 * 24 + 10 * 16
+    assert run.summary()["missing_views"] - run.summary()["extra_views"] == 10 * 8
+
+
 def test_failures_in_the_step_that_fails_are_one_loss_and_a_hang_makes_it_longer():
     """Struck at 255 and 257 s; the hang from 258 s on is seen at 278 s, 18 s after the end of the step."""
     hang = {"cause": "hang", "kind": "hang", "at_times": ["258 s"], "detection": "20 s"}
@@ -160,9 +178,10 @@ def test_without_replicas_enough_the_job_restarts():
     [
         ({"in_place": True}, 'policy: expected "shrink" with in_place, found "spare"'),
         ({**IN_PLACE, "grow_back": "at-once"}, "grow_back: expected none beside in_place, .*, found"),
+        ({"batch": "shrinks"}, 'loader.rank_batch: expected "constant" with recovery.batch = "shrinks", found "share"'),
         ({"rejoin": "1 min"}, "rejoin: expected in_place beside it, found none"),
     ],
 )
 def test_keys_that_do_not_go_together(recovery, line):
-    with pytest.raises(ScenarioError, match=rf"^scenario: recovery\.{line}"):
+    with pytest.raises(ScenarioError, match=rf"^scenario: (recovery\.)?{line}"):
         job(recovery=recovery)
