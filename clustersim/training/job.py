@@ -11,7 +11,7 @@ from enum import Enum, auto
 import simpy
 
 from clustersim.cluster.causes import JOB, Cause
-from clustersim.cluster.clock import Alarm, Rank
+from clustersim.cluster.clock import Alarm, Rank, Timer
 from clustersim.cluster.cluster import Cluster, Hit
 from clustersim.cluster.planned import Plan
 from clustersim.history import Happening, History, Outcome, Phase, Refused
@@ -72,14 +72,14 @@ class Job:
         self._feed = feed
         self._staffing = Staffing(cluster, plan)
         self.crew = self._staffing.crew
-        self._milestones = Milestones(env, causes, plan.rewinds, self._is_live, cluster.strike_job, self._reached)
+        self._milestones = Milestones(env, causes, plan.rewinds, cluster.strike_job, self._reached)
         self._due: set[Due] = set()  # at this instant
         self.hits: list[Hit] = []
         self.deciding_at: int | None = None
         self._recovery: Recovering
         self._leg: UnderWay  # the last one, where none is
-        self._leg_end = 0
-        self._completion: Alarm | None = None
+        self._done = Timer(env, Rank.COMPLETE, lambda: self._finish("done", "", kept_whole=True))
+        self._closes = Timer(env, Rank.COMPLETE, self._decide_at_this_instant)
         self._step = 0  # the next leg's first
         self._unsaved = (0,) * len(plan.tiers)  # steps since the last save of each tier, if the next leg goes on
         self._closes_for = ""  # why the leg is closing
@@ -99,9 +99,6 @@ class Job:
     @property
     def _now(self) -> int:
         return self._env.now  # type: ignore[return-value]  # the clock is an integer
-
-    def _is_live(self, leg: UnderWay) -> bool:
-        return self.state is State.TRAINING and leg is self._leg
 
     # --- what the cluster tells
 
@@ -317,7 +314,7 @@ class Job:
         if self.state is State.TRAINING and leg.closing is None and self._staffing.gains(self._now):
             steps = leg.soon(self._now)
             if leg.goes_beyond(steps):
-                self._milestones.due_after(leg, steps, "regrouping", Rank.COMPLETE)
+                self._milestones.due_after(steps, "regrouping")
 
     # --- planned restarts
 
@@ -361,12 +358,9 @@ class Job:
 
     def _close(self, steps: int, closes_for: str) -> None:
         """End the leg after so many steps, with a save."""
-        leg, self._closes_for, self._leg_end = self._leg, closes_for, NEVER
-        Alarm(self._env, leg.close(steps), Rank.COMPLETE, lambda _: self._closed(leg))
-
-    def _closed(self, leg: UnderWay) -> None:
-        if self._is_live(leg):
-            self._decide_at_this_instant()
+        self._closes_for = closes_for
+        self._closes.set(self._leg.close(steps))
+        self._done.set(None)
 
     # --- training
 
@@ -406,28 +400,14 @@ class Job:
         return round(step_ns * (self._cluster.pace - 1))
 
     def _aim(self) -> None:
-        """Set the alarms of what the leg comes to by its timetable."""
+        """Set the timers to what the leg comes to by its timetable."""
         leg, source = self._leg, self._restarts.source
         self._milestones.arm(leg)
         if source is not None and self._restarts.goes_bad:
             shows = source.step + self._plan.tiers[source.tier].bad_after_steps - leg.step
             if shows > 0:
-                self._milestones.due_after(leg, shows, "bad checkpoint", Rank.STRIKE)
-        if leg.left is not None:
-            self._leg_end = leg.instant_of(leg.left)
-            if self._completion is None or self._leg_end < self._completion.at_ns:
-                self._completion = Alarm(self._env, self._leg_end, Rank.COMPLETE, self._complete)
-
-    def _complete(self, alarm: Alarm) -> None:
-        """The end of the last leg, unless failures have put it off: then wait for the new end."""
-        if alarm is not self._completion:
-            return
-        self._completion = None
-        if self.state is State.TRAINING:
-            if self._now == self._leg_end:
-                self._finish("done", "", kept_whole=True)
-            elif self._leg_end < NEVER:
-                self._completion = Alarm(self._env, self._leg_end, Rank.COMPLETE, self._complete)
+                self._milestones.due_after(shows, "bad checkpoint")
+        self._done.set(None if leg.left is None else leg.instant_of(leg.left))
 
     def _end_leg(self, ended_by: str, goes_on: bool = False, fails: bool = False) -> None:
         """Write the leg down as kept whole, and what it saved, to which the next one may come back instead."""
@@ -437,6 +417,9 @@ class Job:
         if goes_on:
             self._unsaved = self._leg.unsaved(leg)
         self._due.clear()
+        self._milestones.leg_ends()
+        self._done.set(None)
+        self._closes.set(None)
         self.history.legs.append(leg)
         # What is saved of steps that go bad is as bad as the checkpoint that they come from.
         if not self._restarts.goes_bad:

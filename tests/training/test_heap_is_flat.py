@@ -61,6 +61,28 @@ def test_the_queue_of_events_stays_short():
     assert longest_queue(run, 10_000) < 30
 
 
+FAR = [
+    {"failures": [CAUSES[-1], {"cause": "drill", "at_steps": [10**9]}]},
+    {"failures": CAUSES[-1:], "rewinds": [{"at_step": 10**9, "back": 100}]},
+    {"failures": CAUSES[-1:], "checkpoint": {"every": "1 min", "corrupt_later": 0.5, "bad_after_steps": 10**5}},
+    {"failures": CAUSES[-1:], "run": {"steps": 10**9, "limit": "400 d"}},
+]
+
+
+@pytest.mark.parametrize("far", FAR, ids=["failure", "rewind", "bad checkpoint", "end"])
+def test_what_no_leg_comes_to_does_not_pile_up(far):
+    """What is due at a step far ahead is aimed at by every leg, and waits in the queue once."""
+    document = {
+        "name": "far",
+        "run": {"wall_time": "400 d"},
+        "model": {"global_batch": 1, "step_time": "1 s"},
+        "cluster": {"nodes": 1, "gpus_per_node": 1},
+        "checkpoint": {"every": "1 min"},
+        "data": {"samples": "1 T"},
+    }
+    assert longest_queue(World(load_scenario(document | far), 0, 0), 2000) < 10
+
+
 def containers():
     """Every list, dictionary, set and queue that there is, by its identity."""
     gc.collect()

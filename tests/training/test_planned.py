@@ -272,3 +272,13 @@ def test_what_does_not_go_together_is_refused(changes, message):
     with pytest.raises(ScenarioError) as told:
         job(**changes)
     assert str(told.value).endswith(message)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_scripted_failure_strikes_once_whatever_the_pace(seed):
+    """Several nodes become slow before the step: its timetable is drawn up anew each time, to the same end or not."""
+    slow = {"cause": "hot", "kind": "slow", "rate": "40 per node-day", "slows": 1.2, "detection": "10 d"}
+    failures = [{"cause": "drill", "at_steps": [47]}, slow]
+    run = simulate(job(failures=failures, run__seed=seed, model__step_time="100 s"))
+    assert [leg.stop for leg in run.history.legs if leg.ended_by == "drill"] == [47]
+    assert run.history.outcome == "done"

@@ -12,7 +12,7 @@ PACES = st.dictionaries(st.integers(0, 12), st.integers(0, 6), min_size=1, max_s
 
 
 def played(clock, extra_of, until):
-    """(steps, partial, stalled, time since the step before, saves due) at each instant: a step takes its extra longer."""
+    """(steps, partial, stalled, time since the step before, saves due) at each instant; a step takes its extra more."""
     rows, gone = [], 0
     for step in range(until):
         done = clock.time_of(step)
