@@ -1,6 +1,6 @@
 """The timetable of a leg some of whose steps take longer, because something in the job is slow."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,6 +12,8 @@ class Pace(NamedTuple):
 
     step: int
     extra: int
+    gone: int
+    """How much longer than at full pace all steps before it took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +39,11 @@ class Slowed:
 
     def delay(self, steps: int) -> int:
         """How much longer than at full pace the first so many steps take."""
-        ends = [pace.step for pace in self.paces[1:]]
-        return sum(
-            pace.extra * max(0, min(steps, end) - pace.step)
-            for pace, end in zip(self.paces, [*ends, steps], strict=True)
-        )
+        number = bisect_left(self.paces, steps, key=_begin)
+        if number == 0:
+            return 0
+        pace = self.paces[number - 1]
+        return pace.gone + pace.extra * (steps - pace.step)
 
     def time_of(self, steps: int) -> int:
         """When so many steps are complete."""
@@ -94,6 +96,11 @@ class Slowed:
 def slowed(clock: LegClock | Slowed, step: int, extra: int) -> LegClock | Slowed:
     """The timetable with another pace from a step on, whose time until then does not change."""
     if isinstance(clock, LegClock):
-        return Slowed(clock, (Pace(step, extra),)) if extra else clock
-    paces = tuple(pace for pace in clock.paces if pace.step < step)
-    return Slowed(clock.clock, (*paces, Pace(step, extra)))
+        return Slowed(clock, (Pace(step, extra, 0),)) if extra else clock
+    # By bisection, here and in `delay`: a long leg of a large job changes its pace thousands of times.
+    earlier = clock.paces[: bisect_left(clock.paces, step, key=_begin)]
+    return Slowed(clock.clock, (*earlier, Pace(step, extra, clock.delay(step))))
+
+
+def _begin(pace: Pace) -> int:
+    return pace.step
