@@ -31,6 +31,7 @@ def job_plan(scenario: Scenario) -> JobPlan:
     def waits_ns(degree: int) -> int:
         return wait_ns(scenario, degree)
 
+    @cache
     def step_ns_of(degree: int) -> int:
         trained_ns = sizes.full_step_ns if recovery.batch == "shrinks" else sizes.step_ns(degree)
         return trained_ns + waits_ns(degree)
@@ -92,6 +93,7 @@ def _tiers(scenario: Scenario) -> tuple[Tier, ...]:
 def _tier(scenario: Scenario, name: str, medium: Medium, load: DurationOrLaw | None) -> Tier:
     sizes, stated = scenario.sizes, law_of(load or 0)
 
+    @cache
     def load_of(degree: int) -> Law:
         if not medium.reads_by_bandwidth:
             return stated
