@@ -239,3 +239,5 @@ def _assumed(restarts: Restarts, base: Scenario) -> Iterator[str]:
     else:
         yield f"After the last restart the run went on to the end of epoch {sizes.epochs}."
     yield "The samples, their order and the batch are the scenario's."
+    if base.poison is not None:
+        yield "What the policy for the scenario's poison takes out of the steps was not trained on."

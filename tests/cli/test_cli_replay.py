@@ -23,6 +23,15 @@ def test_the_workshops_crash_under_the_scenarios_own_loader(clustersim, restarts
     assert "- All legs ran on " in printed
 
 
+def test_what_a_policy_takes_out_is_missing_and_said(clustersim, restarts):
+    poison = ("--set", "failures=", "--set", 'poison={samples=[77], act="quarantine"}')
+    code, printed, _ = clustersim("replay", restarts, "workshop", *poison)
+    assert code == 0
+    assert "The final model had 0 extra and 2 missing views." in printed
+    assert "- What the policy for the scenario's poison takes out of the steps was not trained on." in printed
+    assert "poison" not in clustersim("replay", restarts, "workshop")[1]
+
+
 def test_every_preset_as_json_and_stored(clustersim, restarts, tmp_path):
     out = tmp_path / "replayed"
     code, printed, _ = clustersim(
