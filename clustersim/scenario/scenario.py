@@ -28,6 +28,8 @@ from clustersim.scenario.traced import Fault, Traced, TraceError, read_faults
 from clustersim.scenario.units import Name
 
 _MOST_ONE_BY_ONE = 10_000_000
+# A part that is no list of shards is gone through once for each of its repeats.
+_REPEAT_WEIGHT = 1000
 _MOST_POISON = 1000
 # What a loader must be for a sample to be read at a step that is known, and again after each crash.
 _OF_POISON: dict[str, tuple[object, ...]] = {
@@ -190,6 +192,9 @@ class Scenario(Part):
             raise wrong(
                 f"at most 10 M samples, which are counted one by one {why}", str(self.sizes.samples), key="data"
             )
+        listed = self.sizes.shards if by_shard else _REPEAT_WEIGHT
+        if loader.repeats * listed > _MOST_ONE_BY_ONE:
+            raise wrong(f"at most {_MOST_ONE_BY_ONE // listed}", str(loader.repeats), key="loader.repeats")
         shuffled = loader.buffer > 0 or "shards" in loader.partition
         if loader.repeats == 0 and shuffled and self.run.epochs is None:
             expected = (
