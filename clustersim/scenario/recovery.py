@@ -25,7 +25,7 @@ class Recovery(Part):
     in_place: StrictBool = False
     """With "shrink": the loss of replicas costs the step in flight alone; the others go on without a restart."""
     regroup: DurationOrLaw = 0
-    """In place: the others stand still after a step that failed, or before a replica joins."""
+    """In place: the others stand still after a step that failed, and before a replica begins to heal or joins."""
     rejoin: DurationOrLaw = 0
     """In place: from the moment when there are nodes for a replica until it has the weights and may join."""
     diagnosis: DurationOrLaw = 0

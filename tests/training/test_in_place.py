@@ -165,6 +165,13 @@ def test_a_spare_heals_while_the_others_train():
     assert run.history.legs[1].end_ns == 306 * 10**9  # healed at 301 s
 
 
+def test_a_mended_node_takes_a_regrouping_to_heal_and_one_to_join():
+    """Back at 555 s; the step in flight ends at 561 s, from 562 s on it heals for 40 s, and until a step ends."""
+    run = wears(cluster={"nodes": 3, "gpus_per_node": 1}, recovery={**IN_PLACE, "rejoin": "40 s", "regroup": "1 s"})
+    assert [(leg.begin_ns // 10**9, leg.end_ns // 10**9) for leg in run.history.legs[1:3]] == [(261, 561), (562, 607)]
+    assert seconds(run)["start_up"] == 3
+
+
 def test_without_replicas_enough_the_job_restarts():
     run = wears(
         cluster={"nodes": 3, "gpus_per_node": 1}, recovery={**IN_PLACE, "start_up": "7 s"}, parallelism={"min_data": 3}
