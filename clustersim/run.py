@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 IDENTITY_MAX = 2_000_000
 """With `run.account = "auto"` runs of at most so many views and samples are counted sample by sample."""
 
+POISON_MAX = 40_000_000
+"""The same where poison takes samples out: in each epoch the same ones, which the law of the orders does not know."""
+
 Figure = int | float | None
 
 
@@ -97,12 +100,12 @@ class Run:
         mode = self.scenario.run.account
         if self.loader.spaces_to_count.law == "other":
             return True
-        return mode == "identity" or (mode == "auto" and self._is_small)
+        most = IDENTITY_MAX if self.scenario.poison is None else POISON_MAX
+        return mode == "identity" or (mode == "auto" and self._is_within(most))
 
-    @cached_property
-    def _is_small(self) -> bool:
-        """Whether all views, one by one, are soon gone through and fit into memory."""
-        return max(self.spaces.size, max(self.steps, self.planned_steps) * self.scenario.sizes.batch) <= IDENTITY_MAX
+    def _is_within(self, most: int) -> bool:
+        """Whether neither samples nor views are more than so many."""
+        return max(self.spaces.size, max(self.steps, self.planned_steps) * self.scenario.sizes.batch) <= most
 
     @cached_property
     def counts(self) -> Counts:
@@ -241,7 +244,7 @@ class Run:
         orders, which leaves out that two orders may hold the same batch by chance (in a shard order in some 1 / shards
         of the steps).
         """
-        if self.by_identity and self._is_small:
+        if self.by_identity and self._is_within(IDENTITY_MAX):
             return same_batches(self.spaces, self.planned_draws, self.seen_draws)
         as_planned = self.loader.steps_as_planned(self.reads.kept, self.planned_steps)
         hunted = hunt_of(self.scenario, self.seed, self.replication)

@@ -10,7 +10,7 @@ from clustersim.storage.bounds import Resource, bottleneck, margin, replay_s
 from clustersim.storage.compile import pattern_of, reading_of, replays, store_of
 from clustersim.storage.patterns import Access, access_of
 from clustersim.storage.store import NS, Reading, Store
-from clustersim.storage.waiting import simulate_waits
+from clustersim.storage.waiting import least_steps, simulate_waits
 
 # Steps that are simulated for a mean wait, and the fetches that they may take together.
 _LEAST_STEPS, _MOST_STEPS, _FETCHES = 50, 1000, 200_000
@@ -24,8 +24,8 @@ def wait_ns(scenario: Scenario, degree: int) -> int:
     if scenario.storage is None:
         return 0
     access, reading, store = _fed(scenario, degree)
-    steps = int(_FETCHES / (reading.batch / access.fetch_samples))
-    return round(simulate_waits(access, reading, store, min(max(_LEAST_STEPS, steps), _MOST_STEPS)).mean_ns)
+    steps = min(max(_LEAST_STEPS, int(_FETCHES / (reading.batch / access.fetch_samples))), _MOST_STEPS)
+    return round(simulate_waits(access, reading, store, max(steps, least_steps(access, reading))).mean_ns)
 
 
 def _fed(scenario: Scenario, degree: int) -> tuple[Access, Reading, Store]:

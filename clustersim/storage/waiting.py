@@ -29,6 +29,8 @@ from clustersim.storage.store import NS, Reading, Store
 from clustersim.streams import Hashed
 
 _NORMAL = NormalDist()
+# Fetches of each worker that a mean is taken over, at least.
+_WINDOWS = 8
 # Less than a millionth of a sample is rounding.
 _ROUNDING = 1e-6
 _Process = Generator[simpy.Event, None, None]
@@ -67,10 +69,20 @@ def simulate_waits(access: Access, reading: Reading, store: Store, steps: int) -
     Raises:
         ValueError: a rank has no shard, so that no step would ever begin.
     """
-    warm_up = 2 * reading.workers * reading.prefetch
+    warm_up = 2 * max(reading.workers * reading.prefetch, _window_steps(access, reading))
     waits = np.array(_Micro(access, reading, store, warm_up + steps).run()[warm_up:], dtype=np.int64)
     waits.flags.writeable = False  # it is handed out again to who asks the same
     return Waits(waits, round(reading.step_s / NS))
+
+
+def least_steps(access: Access, reading: Reading) -> int:
+    """Steps in which every worker comes to so many fetches that their mean means something."""
+    return _WINDOWS * _window_steps(access, reading)
+
+
+def _window_steps(access: Access, reading: Reading) -> int:
+    """Steps that a worker's fetch lasts: it makes the batches of every A-th step of its rank."""
+    return math.ceil(access.fetch_samples * reading.workers / reading.rank_batch)
 
 
 class _Line:
@@ -147,16 +159,20 @@ class _Micro:
             if not self._missing[step] and step in self._arrived:
                 self._arrived.pop(step).succeed()
 
-    def fetched(self, rank: int, reader: int, number: int) -> int:
-        """When the requests of a reader's fetch of that number, issued now, have all been answered; ns."""
+    def fetched(self, rank: int, reader: int, number: int, part: float) -> int:
+        """When the requests of a reader's fetch of that number, issued now, have all been answered; ns.
+
+        Of the last window of a shard only a part is left to read.
+        """
         operations, transfers = self._lanes[rank * self.store.lanes // self.reading.ranks]
         node = self._nodes[rank * self.reading.nodes // self.reading.ranks]
-        requests, done = self.access.fetch_requests, 0.0
-        for request in range(number * requests, (number + 1) * requests):
-            served = transfers.serve(operations.serve(self.env.now, self._operation), self._transfer)
-            done = max(
-                done, node.serve(served, self._intake) + draw(self.store.latency, self._latency, reader, request)
-            )
+        most, done = self.access.fetch_requests, 0.0
+        requests = math.ceil(most * part - _ROUNDING)
+        size = most * part / requests  # of what a request of a whole fetch has
+        for request in range(number * most, number * most + requests):
+            served = transfers.serve(operations.serve(self.env.now, self._operation), self._transfer * size)
+            taken_in = node.serve(served, self._intake * size)
+            done = max(done, taken_in + draw(self.store.latency, self._latency, reader, request))
         return math.ceil(done)
 
 
@@ -171,11 +187,11 @@ class _Reader:
         self._number = rank + worker * micro.reading.ranks
         self._fetches = 0
         self._left = 0.0  # samples that are fetched and not used
-        if micro.access.pattern == "block-shuffle":
+        if micro.access.ahead or micro.access.pattern == "block-shuffle":  # in the middle of what is fetched
             self._left = float(int(micro.access.fetch_samples * self._STARTS.uniform(self._number, 0)))
         self._next: int | None = None  # when the next window will be there; None: it is not on its way
         self._turn = 0  # of the shard that is being read, among this reader's
-        self._to_fetch = self._size(0) * self._STARTS.uniform(self._number, 0)  # of that shard
+        self._to_fetch = self._size(0) * self._STARTS.uniform(self._number, 1)  # of that shard
 
     def make(self, samples: int) -> _Process:
         """Make so many samples ready."""
@@ -187,7 +203,7 @@ class _Reader:
                 if there > env.now:
                     yield env.timeout(there - env.now)
                 if self._micro.access.ahead and self._to_fetch > _ROUNDING:
-                    self._next = self._issue()
+                    self._next = self._issue(self._window_samples)
             ready = min(samples, int(self._left + _ROUNDING))
             self._left -= ready
             samples -= ready
@@ -197,25 +213,32 @@ class _Reader:
     def _fetch(self) -> int:
         """Ask for the next block, sample or list: when it will be there."""
         self._left += self._micro.access.fetch_samples
-        return self._issue()
+        return self._issue(self._micro.access.fetch_samples)
 
     def _window(self) -> int:
         """Go on to the next window of the shard, or to the next shard: when it will be there."""
         there, self._next = self._next, None
-        if there is None:
-            there = self._issue()
+        opens = 0
         if self._to_fetch <= _ROUNDING:
             self._turn += 1
             self._to_fetch = self._size(self._turn)
-            there += draw(self._micro.store.open, self._OPENS, self._number, self._turn)
-        taken = min(self._micro.access.fetch_samples, self._to_fetch)
+            opens = draw(self._micro.store.open, self._OPENS, self._number, self._turn)
+        taken = self._window_samples
+        if there is None:
+            there = self._issue(taken)
         self._left += taken
         self._to_fetch -= taken
-        return there
+        return there + opens
 
-    def _issue(self) -> int:
+    @property
+    def _window_samples(self) -> float:
+        """Samples of the next window of the shard."""
+        return min(self._micro.access.fetch_samples, self._to_fetch)
+
+    def _issue(self, samples: float) -> int:
         self._fetches += 1
-        return self._micro.fetched(self._rank, self._number, self._fetches)
+        part = samples / self._micro.access.fetch_samples
+        return self._micro.fetched(self._rank, self._number, self._fetches, part)
 
     def _size(self, turn: int) -> float:
         """Samples of this reader's shard of that turn: lognormal around the mean."""

@@ -15,7 +15,7 @@ from clustersim.storage.compile import pattern_of, reading_of, replays, store_of
 from clustersim.storage.patterns import access_of, memory_bytes, patterns_of, read_amplification, space_bytes
 from clustersim.storage.quality import MARKS, quality_of
 from clustersim.storage.store import Reading, Store
-from clustersim.storage.waiting import simulate_waits
+from clustersim.storage.waiting import least_steps, simulate_waits
 from clustersim.study.league import needed_orders
 from clustersim.study.sweep import Source
 
@@ -147,7 +147,7 @@ def _figures(pattern: Pattern, reading: Reading, store: Store, replayed: bool, s
         "resume_s": bounds.replay_s(half if replayed else 0, access, reading, store),
     }
     starved = least.samples_per_s == 0
-    waits = None if starved else simulate_waits(access, reading, store, steps)
+    waits = None if starved else simulate_waits(access, reading, store, max(steps, least_steps(access, reading)))
     figures |= {
         "wait_share": 1.0 if waits is None else waits.share,
         "wait_mean_s": math.nan if waits is None else waits.mean_ns / 1e9,

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import clustersim.run as run_module
 from clustersim import load_scenario, simulate
 from clustersim.account import Draws
 from clustersim.loaders.taken_out import hunt_of, without
@@ -52,6 +53,16 @@ def test_a_sample_in_quarantine_is_missing_once_an_epoch(account):
     # by the law of the orders, each epoch's missing one is any sample
     assert figures["never_seen_samples"] == (account == "identity")
     assert run.sample(500)["fate"].tolist()[-2:] == ["taken out"] * 2
+
+
+def test_what_is_taken_out_in_each_epoch_is_counted_as_the_same_sample(monkeypatch):
+    """More views than are usually counted one by one: with poison they are, up to a bound of its own."""
+    monkeypatch.setattr(run_module, "IDENTITY_MAX", 100)
+    run = played("auto", poison={"samples": [500], "act": "quarantine"})
+    assert (run.exact, run.summary()["never_seen_samples"]) == ("identity", 1)
+    monkeypatch.setattr(run_module, "POISON_MAX", 100)
+    assert played("auto", poison={"samples": [500], "act": "quarantine"}).exact == "distribution"
+    assert played("auto").exact == "identity"  # nothing is damaged, so intervals are exact too
 
 
 def test_a_search_by_halves_costs_its_restarts():

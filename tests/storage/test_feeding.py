@@ -32,6 +32,14 @@ def test_a_store_that_keeps_up_costs_the_run_its_way_back_alone():
     assert fast.time_ns | {"loader_resume": 0} == plain.time_ns
 
 
+def test_a_window_that_lasts_many_steps_does_not_hide_the_wait():
+    """131 samples are read ahead, 8 a step: the store gives one of them a second where eight are asked for."""
+    slow = {"read_bandwidth": "1 kB/s", "operations_per_s": 1}
+    data = {"samples": 240, "bytes_per_sample": "1 kB", "order": "sequential"}
+    scenario = load_scenario("workshop", {"storage": slow, "data": data})
+    assert wait_ns(scenario, 4) == pytest.approx(7e9, rel=0.05)
+
+
 def test_a_starved_step_is_longer_by_its_wait():
     """A disk that serves 32 requests a second: a step of 64 samples takes two seconds, and not one."""
     scenario = world(storage={**DISKS, "operations_per_s": 32})
