@@ -5,6 +5,7 @@ from math import lcm
 from random import Random
 
 import numpy as np
+
 from rules.points import Point, damage, extra, histogram, net
 from rules.rule import exactly, in_law
 

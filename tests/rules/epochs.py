@@ -5,6 +5,7 @@ from itertools import pairwise
 from random import Random
 
 import numpy as np
+
 from rules.points import Point, damage, even, extra, histogram, histogram_of, missing, net, up_to, within_one_epoch
 from rules.positions import EXACT, whole_or_parts
 from rules.rule import exactly, in_law

@@ -4,6 +4,7 @@ from dataclasses import replace
 from random import Random
 
 import numpy as np
+
 from rules.points import Outcome, Point, damage, even
 from rules.positions import EXACT, SKIPS, STRIDED, whole_or_parts
 from rules.rule import exactly

@@ -4,6 +4,7 @@ from dataclasses import replace
 from random import Random
 
 import numpy as np
+
 from rules.points import Point, damage, even, histogram, histogram_of, net, up_to
 from rules.rule import exactly
 
