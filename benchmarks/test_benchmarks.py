@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import simpy
+from measures.clock import LLAMA, events_and_failures, run_clock
+from measures.timing import bare_timeouts
+from table import Row, page, rows
 
 from clustersim import load_scenario, simulate
 from clustersim.account import count
@@ -14,39 +16,25 @@ from clustersim.data.orders import order_of
 from clustersim.loaders.build import loader_of
 from clustersim.loaders.follow import follow, plan
 from clustersim.loaders.sequence import SequenceLoader
-from clustersim.training.compile import World
-
-LLAMA = load_scenario("llama3-405b")
-
-
-def bare_timeouts(events):
-    """So many timeouts of one SimPy process."""
-    env = simpy.Environment()
-
-    def process():
-        for _ in range(events):
-            yield env.timeout(1)
-
-    env.process(process())
-    env.run()
-
-
-def events_of(scenario):
-    world, events = World(scenario, 0, 0), 0
-    while not world.job.over.processed:
-        world.env.step()
-        events += 1
-    return events
 
 
 def test_bare_loop_of_as_many_events(benchmark):
-    benchmark(bare_timeouts, events_of(LLAMA))
+    benchmark(bare_timeouts, events_and_failures(LLAMA)[0])
 
 
 def test_llama_clock(benchmark):
-    history = benchmark(lambda: World(LLAMA, 0, 0).run())
-    failures = sum(happening.kind == "failure" for happening in history.happenings)
-    assert events_of(LLAMA) <= 6 * failures
+    benchmark(run_clock(LLAMA))
+    events, failures = events_and_failures(LLAMA)
+    assert events <= 6 * failures
+
+
+def test_the_table_says_what_is_met():
+    found = rows(["llama_events"])
+    assert all(row.met for row in found)
+    missed = Row("a row that misses its bar", 7.0, " ms", 5)
+    told = page([*found, missed], {found[0].what: 4.5})
+    assert told.splitlines()[2].endswith("| at most 6 | yes | 4.5 |")
+    assert "| 7 ms | at most 5 ms | **no** |" in told
 
 
 @pytest.mark.parametrize("loader", ["restore", "epoch", "reshuffle", "no-rewind"])
