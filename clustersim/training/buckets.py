@@ -2,32 +2,17 @@
 
 All time is charged in one place, `charges`: a leg is divided by what its steps were, a recovery by its phases. What
 joins later, as the wait for data did, takes its share from the kept steps of a leg there, and a name in
-`BUCKETS`; a new phase of a recovery needs its name alone.
+`_OF_LEGS`; a new phase of a recovery needs its name alone.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
-from clustersim.history import History
+from clustersim.history import History, Phase
 
-BUCKETS = (
-    "useful",
-    "degraded",
-    "slow_nodes",
-    "data_starvation",
-    "wasted_progress",
-    "save_stall",
-    "unfinished",
-    "detection",
-    "diagnosis",
-    "maintenance",
-    "waiting_for_nodes",
-    "scheduling",
-    "start_up",
-    "load",
-    "loader_resume",
-    "warm_up",
-)
+_OF_LEGS = ("useful", "degraded", "slow_nodes", "data_starvation", "wasted_progress", "save_stall", "unfinished")
+# A step that fails in place is wasted in a phase of its own: that bucket is of both.
+BUCKETS: tuple[str, ...] = tuple(dict.fromkeys((*_OF_LEGS, *get_args(Phase))))
 """Every bucket, in the order in which they are shown."""
 
 

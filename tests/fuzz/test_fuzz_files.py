@@ -10,6 +10,8 @@ from fuzz.files import fuzzed
 
 from clustersim.cli.main import main
 
+pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="needs an alarm to notice what never ends")
+
 HERE = Path(__file__).parent
 # A file that is valid and asks for hours of work is not the matter here: it is told by what `check` expects of it.
 _PATIENCE_S = 60
@@ -68,14 +70,12 @@ def _play(folder, seed, count, capsys):
     return ends
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="needs an alarm to notice what never ends")
 def test_fuzzed_files(folder, capsys):
     ends = _play(folder, 1, 120, capsys)
     assert min(ends[0], ends[2]) > 10, ends
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="needs an alarm to notice what never ends")
 @pytest.mark.parametrize("seed", range(2, 42))
 def test_twenty_thousand_fuzzed_files(folder, capsys, seed):
     _play(folder, seed, 500, capsys)
