@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
@@ -16,8 +17,9 @@ from clustersim.data.skips import Skips
 from clustersim.history import HOUR_NS, History
 from clustersim.loaders.draws import draws_of
 from clustersim.loaders.follow import Reads, plan
-from clustersim.loaders.parts import Loader, Stretch, ToCount, count_reads
-from clustersim.loaders.taken_out import hunt_of, without
+from clustersim.loaders.parts import Delivered, Loader, Stretch, ToCount, count_reads
+from clustersim.loaders.taken_out import found_in, without
+from clustersim.loaders.wandering import CAUSE, Found
 from clustersim.scenario import Scenario
 from clustersim.scenario.checkpoint import MAIN_TIER
 from clustersim.scenario.cost import Used
@@ -82,10 +84,14 @@ class Run:
         """What the lineage read."""
         return self._trained(self.loader.draws(self.reads.kept)[0])
 
+    @cached_property
+    def poison(self) -> Found | None:
+        """What poison did, and what was done about it; None if there is none."""
+        return found_in(self.history, self.scenario, self.loader, self.seed, self.replication)
+
     def _trained(self, draws: Draws) -> Draws:
         """Reads of the lineage without those that poison's policy takes out."""
-        hunted = hunt_of(self.scenario, self.seed, self.replication)
-        return draws if hunted is None else without(draws, self.spaces.size, hunted.taken_out)
+        return draws if self.poison is None else without(draws, self.spaces.size, self.poison.taken_out)
 
     @cached_property
     def to_count(self) -> ToCount:
@@ -204,7 +210,13 @@ class Run:
 
     def summary(self) -> dict[str, Figure]:
         """Every figure of the run, with units in the names; None where the scenario does not say enough."""
-        return {**self.data_figures(), **self._clock_figures(), **self._feed_figures(), **self._cost_figures()}
+        return {
+            **self.data_figures(),
+            **self._clock_figures(),
+            **self._poison_figures(),
+            **self._feed_figures(),
+            **self._cost_figures(),
+        }
 
     def _repr_html_(self) -> str:
         """Every figure that the run has, in notebooks."""
@@ -247,11 +259,19 @@ class Run:
         if self.by_identity and self._is_within(IDENTITY_MAX):
             return same_batches(self.spaces, self.planned_draws, self.seen_draws)
         as_planned = self.loader.steps_as_planned(self.reads.kept, self.planned_steps)
-        hunted = hunt_of(self.scenario, self.seed, self.replication)
-        if hunted is None:
+        if self.poison is None:
             return as_planned
-        changed = {low // self.scenario.sizes.batch for low, _ in hunted.taken_out}
-        return as_planned - sum(step < self.steps for step in changed)
+        changed = {low // self.scenario.sizes.batch for low, _ in self.poison.taken_out}
+        kept = [stretch for stretch in self.reads.kept if stretch.steps]  # they follow each other
+        for step in changed:
+            if step < self.steps:
+                stretch = kept[bisect_right(kept, step, key=lambda stretch: stretch.step) - 1]
+                as_planned -= self._as_planned(stretch, step + 1) - self._as_planned(stretch, step)
+        return as_planned
+
+    def _as_planned(self, stretch: Delivered, below: int) -> int:
+        """Steps of a stretch, below one, that read the positions of the plan in its order."""
+        return self.loader.steps_as_planned(self.loader.below([stretch], below), self.planned_steps)
 
     @cached_property
     def rolled_back_steps(self) -> int:
@@ -276,6 +296,17 @@ class Run:
             "gpu_hours": history.node_ns * self.scenario.cluster.gpus_per_node / HOUR_NS,
             "node_days": self.node_days,
             "data_parallel_min": min(leg.data for leg in history.legs),
+        }
+
+    def _poison_figures(self) -> dict[str, Figure]:
+        """How often poison crashed the job, at how many steps, and how often something was done; nothing if none."""
+        if self.poison is None:
+            return {}
+        steps = [leg.stop for leg in self.history.legs if leg.ended_by == CAUSE]
+        return {
+            "poison_crashes": len(steps),
+            "poison_steps": len(set(steps)),
+            "poison_acted": len(self.poison.acted_at),
         }
 
     def _feed_figures(self) -> dict[str, Figure]:

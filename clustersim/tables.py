@@ -13,7 +13,6 @@ from clustersim.account import damage as damage_by_interval
 from clustersim.history import HOUR_NS
 from clustersim.loaders.follow import plan
 from clustersim.loaders.parts import count_reads
-from clustersim.loaders.taken_out import hunt_of
 from clustersim.scenario.checkpoint import MAIN_TIER
 
 if TYPE_CHECKING:
@@ -115,8 +114,7 @@ def sample(run: Run, number: int, limit: int) -> pd.DataFrame:
 
     fate: "kept", "rolled back", "in flight", or "taken out" of its batch, by what is done about poison.
     """
-    hunted = hunt_of(run.scenario, run.seed, run.replication)
-    low, high = np.array(() if hunted is None else hunted.taken_out, dtype=np.int64).reshape(-1, 2).T
+    low, high = np.array(() if run.poison is None else run.poison.taken_out, dtype=np.int64).reshape(-1, 2).T
     frames = []
     for stretches, kept in ((run.reads.kept, True), (run.reads.discarded, False)):
         draws, owner = run.loader.draws(stretches)

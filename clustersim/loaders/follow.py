@@ -68,8 +68,12 @@ class Follower:
         """How long the loader takes to come back to a step: no time, as no loader says otherwise."""
         return 0
 
-    def end(self, stop: int, read: int) -> None:
-        """The leg is over: steps below `stop` were trained, below `read` were read."""
+    def crash(self) -> int | None:
+        """The step at which what is read crashes the leg that has begun: there is none."""
+        return None
+
+    def end(self, stop: int, read: int, ended_by: str = "") -> None:
+        """The leg is over: steps below `stop` were trained, below `read` were read; by what makes no difference."""
         step, at = self._begun[-1]
         self._reached = self._loader.advance(at, step, read - step).position
 

@@ -31,11 +31,11 @@ _MOST_ONE_BY_ONE = 10_000_000
 # A part that is no list of shards is gone through once for each of its repeats.
 _REPEAT_WEIGHT = 1000
 _MOST_POISON = 1000
-# What a loader must be for a sample to be read at a step that is known, and again after each crash.
+# What a loader must be for it to be known at which step of a leg a sample is read.
 _OF_POISON: dict[str, tuple[object, ...]] = {
     "partition": ("global",),
     "last_batch": ("span", None),
-    "comes_back": ("exact",),
+    "comes_back": ("exact", "reshuffle", "remainder"),
     "order_epoch": ("own",),
     "counted_at": ("trained",),
 }
@@ -224,10 +224,15 @@ class Scenario(Part):
                 raise wrong(f"a sample from 0 to {samples - 1}", str(sample), key=f"poison.samples.{place}")
         for key, needed in _OF_POISON.items():
             if (found := getattr(self.loader, key)) not in needed:
-                expected = f'"{needed[0]}" with [poison], which is met again at the same step'
+                expected = " or ".join(f'"{each}"' for each in needed if each is not None)
+                expected += " with [poison], so that it is known at which step a sample is read"
                 raise wrong(expected, f'"{found}"', key=f"loader.{key}")
         if self.data.skip:
             raise wrong("no data.skip with [poison]", "both", key="data.skip")
+        for index, failure in enumerate(self.failures):
+            if failure.cause == "poison":
+                expected = "another name beside [poison], whose crashes have this one"
+                raise wrong(expected, '"poison"', key=f"failures.{index}.cause")
 
     def _check_feed(self) -> None:
         sizes, workers = self.sizes, (self.feed and self.feed.workers) or self.loader.readers_per_rank

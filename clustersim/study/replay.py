@@ -12,6 +12,7 @@ import pandas as pd
 from clustersim.history import HOUR_NS, History, Leg, Refused
 from clustersim.loaders.build import loader_of
 from clustersim.loaders.follow import Follower
+from clustersim.loaders.taken_out import wanders
 from clustersim.run import Run
 from clustersim.scenario import Scenario, ScenarioError, load_scenario
 from clustersim.scenario.errors import problem
@@ -240,4 +241,7 @@ def _assumed(restarts: Restarts, base: Scenario) -> Iterator[str]:
         yield f"After the last restart the run went on to the end of epoch {sizes.epochs}."
     yield "The samples, their order and the batch are the scenario's."
     if base.poison is not None:
-        yield "What the policy for the scenario's poison takes out of the steps was not trained on."
+        if wanders(base):
+            yield "Nothing was done about the scenario's poison: which restarts it caused is not known."
+        else:
+            yield "What the policy for the scenario's poison takes out of the steps was not trained on."

@@ -393,6 +393,8 @@ class Job:
         if extra := self._extra_ns(clock.step):
             self._leg.slow(now, extra)
         self._cluster.training_starts()
+        if self._feed is not None:
+            self._milestones.crashes_at(self._feed.crash())
         self._aim()
 
     def _extra_ns(self, step_ns: int) -> int:
@@ -427,7 +429,7 @@ class Job:
         self._step = leg.stop
         self._recovery = Recovering(self._now)
         if self._feed is not None:
-            self._feed.end(leg.stop, leg.read)
+            self._feed.end(leg.stop, leg.read, ended_by)
         self._cluster.training_stops()
         self._cluster.leg += 1
 
