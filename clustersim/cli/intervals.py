@@ -18,7 +18,7 @@ from clustersim.cli.words import count, duration, plural, share
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from clustersim.study.intervals import Intervals
+    from clustersim.study.intervals import Best, Intervals
 
 
 def intervals(
@@ -96,18 +96,36 @@ def _page(found: Intervals, name: str, presets: list[str], replications: int) ->
     ]
 
 
+_DALY = "Daly's"
+
+
 def answer(found: Intervals) -> str:
-    """The best interval in a sentence, beside the formulas."""
+    """The best interval in a sentence, and by how much it differs from the formulas'; what of that the rate explains."""
     best, low, high = found.best
     lengths = found.table["interval_s"]
-    answer = f"Best interval by simulation: {duration(best)} (95 %: {duration(low)} to {duration(high)})"
+    told = f"Best interval by simulation: {duration(best)} (95 %: {duration(low)} to {duration(high)})"
     if best in (lengths.min(), lengths.max()):
-        answer += f", the {'shortest' if best == lengths.min() else 'longest'} that was tried"
-    for author, formula in (("Young's", found.young_s), ("Daly's", found.daly_s)):
-        if formula is not None:
-            where = "below" if formula < low else "above" if formula > high else "within"
-            answer += f"; {author} {duration(formula)} lies {where} it"
-    return answer + "."
+        told += f", the {'shortest' if best == lengths.min() else 'longest'} that was tried"
+    formulas = {"Young's": found.young_s, _DALY: found.daly_s}
+    told += "".join(f"; {_beside(found.best, whose, at)}" for whose, at in formulas.items() if at is not None) + "."
+    differs = found.daly_s is not None and not low <= found.daly_s <= high
+    if differs and found.mtbf_s and found.met_mtbf_s and found.daly_met_s:
+        met = f"The runs were interrupted every {duration(found.met_mtbf_s)}, where the formulas take "
+        told += f" {met}{duration(found.mtbf_s)}; by that {_beside(found.best, _DALY, found.daly_met_s)}."
+    return told
+
+
+def _beside(best: Best, whose: str, at: float) -> str:
+    """How much longer or shorter the best interval is than one by formula, with the 95 % interval of that."""
+    by, low, high = (seconds / at - 1 for seconds in best)
+    if low <= 0 <= high:
+        return f"{whose} {duration(at)} agrees ({_longer(low)} to {_longer(high)})"
+    near, far = sorted((abs(low), abs(high)))
+    return f"it is {_longer(by)} than {whose} {duration(at)} (95 %: {share(near)} to {share(far)})"
+
+
+def _longer(by: float) -> str:
+    return f"{share(abs(by))} {'longer' if by > 0 else 'shorter'}"
 
 
 def _as_json(found: Intervals, name: str) -> dict[str, Any]:
