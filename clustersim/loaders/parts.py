@@ -64,6 +64,7 @@ class Parts:
     canonical: int = 0  # runs of the order that are filled up for the first ranks, 0: none
     unfinished_shard: Literal["again", "skip"] = "again"
     state_of: Literal["each", "rank-0"] = "each"
+    state_ahead: int = 0  # steps by which the state in a checkpoint is ahead of its weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +144,10 @@ class Loader(Protocol):
 
     Positions, stretches and what is saved are the loader's own; nobody else looks inside.
     """
+
+    @property
+    def parts(self) -> Parts:
+        """What it is composed of."""
 
     @property
     def spaces(self) -> Spaces:

@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from clustersim.scenario.errors import wrong
 from clustersim.scenario.part import Part
-from clustersim.scenario.units import BytesEach, Count, PositiveCount, PositiveNumber
+from clustersim.scenario.units import BytesEach, Count, FewEitherWay, PositiveCount, PositiveNumber
 from clustersim.scenario.windows import Windows
 
 # Shards are held one by one.
@@ -26,6 +26,8 @@ _NEEDS = {
     "next-epoch": ("samples", "epoch"),
 }
 _TO_A_POSITION = ("exact", "reshuffle", "remainder", "reapply")
+# The ways of coming back that ask what was saved.
+_BY_STATE = (*_TO_A_POSITION, "restart-epoch", "reshuffle-epoch", "next-epoch")
 
 
 class Data(Part):
@@ -130,6 +132,9 @@ class Loader(Part):
     """The position in samples, the batches of the epoch, the steps of the run, the number of the epoch, or nothing."""
     state_of: Literal["each", "rank-0"] = "each"
     """Whose state is saved: every rank's own, or rank 0's for all."""
+    state_ahead: FewEitherWay = 0
+    """Steps by which the state in a checkpoint is ahead of its weights: the loader had delivered so many batches more;
+    below 0 fewer, but none from before its last restart. At most 10,000."""
     comes_back: Literal[
         "exact", "restart-epoch", "reshuffle-epoch", "next-epoch", "restart-run", "reshuffle", "remainder", "reapply",
         "continue", "refuse",
@@ -302,6 +307,7 @@ _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
 # What makes a part that no formula gives; None: any value that is not the usual one.
 _LISTED: list[tuple[str, object]] = [
     ("partition", "queue"),
+    ("state_ahead", {"saves": ("samples", "batches", "steps", "epoch"), "comes_back": _BY_STATE}),
     ("on_layout_change", "redivide"),
     ("interleave", None),
     ("canonical", None),

@@ -13,12 +13,13 @@ from clustersim.scenario.bounds import check_bounds
 from clustersim.scenario.checkpoint import Checkpoint
 from clustersim.scenario.cluster import Cluster
 from clustersim.scenario.cost import Cost
-from clustersim.scenario.errors import problem, wrong
+from clustersim.scenario.errors import problem, show, wrong
 from clustersim.scenario.failures import Failure, Scripted, Stochastic
 from clustersim.scenario.job import Model, Parallelism, Run
 from clustersim.scenario.maintenance import Maintenance
 from clustersim.scenario.part import Part
 from clustersim.scenario.poison import Poison
+from clustersim.scenario.quantities import LIMIT
 from clustersim.scenario.reading import Data, Loader
 from clustersim.scenario.recovery import Recovery
 from clustersim.scenario.rewinds import Rewind, check_rewinds
@@ -38,6 +39,7 @@ _OF_POISON: dict[str, tuple[object, ...]] = {
     "comes_back": ("exact", "reshuffle", "remainder"),
     "order_epoch": ("own",),
     "counted_at": ("trained",),
+    "state_ahead": (0,),
 }
 _MOST_SERVICES = 10**6
 # What failures take ("process": no node) that leave a tier, by what it survives.
@@ -210,6 +212,9 @@ class Scenario(Part):
         if self.recovery.batch == "shrinks" and loader.rank_batch != "constant":
             expected = '"constant" with recovery.batch = "shrinks"'
             raise wrong(expected, f'"{loader.rank_batch}"', key="loader.rank_batch")
+        if abs(loader.state_ahead) * self.sizes.batch >= LIMIT:
+            expected = "fewer than 2^62 samples between the states of loader and weights"
+            raise wrong(expected, f"{abs(loader.state_ahead) * self.sizes.batch:.3g}", key="loader.state_ahead")
         if loader.rank_batch == "constant" and self.sizes.batch % data:
             expected = f'a multiple of {data}, the ranks, with loader.rank_batch = "constant"'
             raise wrong(expected, str(self.sizes.batch), key="model.global_batch")
@@ -224,9 +229,9 @@ class Scenario(Part):
                 raise wrong(f"a sample from 0 to {samples - 1}", str(sample), key=f"poison.samples.{place}")
         for key, needed in _OF_POISON.items():
             if (found := getattr(self.loader, key)) not in needed:
-                expected = " or ".join(f'"{each}"' for each in needed if each is not None)
+                expected = " or ".join(show(each) for each in needed if each is not None)
                 expected += " with [poison], so that it is known at which step a sample is read"
-                raise wrong(expected, f'"{found}"', key=f"loader.{key}")
+                raise wrong(expected, show(found), key=f"loader.{key}")
         if self.data.skip:
             raise wrong("no data.skip with [poison]", "both", key="data.skip")
         for index, failure in enumerate(self.failures):

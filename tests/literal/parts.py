@@ -160,6 +160,7 @@ class Parts:
     interleave: int = 1  # groups of its shards that a stream reads in turn; 1: one shard after another
     unfinished_shard: str = "again"
     counted_in: int = 1  # a position is saved in whole units of so many samples (global partition only)
+    state_ahead: int = 0  # a checkpoint holds the loader's state of so many steps later (below 0: earlier)
     taken_for: int = 0  # and comes back as so many samples for each of them; 0: as many as it has
     skip: tuple = ()  # positions that no step reads, with batches that span epochs
 

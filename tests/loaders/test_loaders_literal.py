@@ -57,6 +57,18 @@ PARTS = [
     ),
     *(Parts("samples", "exact", epoch_edge=edge, order_epoch="first") for edge in ("new", "old", "finished")),
     Parts("samples", "exact", counted_at="issued", prefetch=2, order_epoch="first"),
+    *(
+        Parts(saves, comes_back, lasts, edge, state_ahead=ahead)
+        for saves, comes_back, lasts, edge in (
+            ("samples", "exact", "epoch", "new"),
+            ("samples", "exact", "epoch", "old"),
+            ("samples", "exact", "epoch", "finished"),
+            ("samples", "reshuffle", "for-good", "new"),
+            ("epoch", "restart-epoch", "epoch", "old"),
+            ("samples", "next-epoch", "epoch", "new"),
+        )
+        for ahead in (-3, -1, 2)
+    ),
 ]
 
 
@@ -115,6 +127,7 @@ def test_the_model_is_made_of_the_same_batches(parts, kind, size, batch, rows, g
         prefetch=parts.prefetch,
         takes_back=parts.takes_back or 0,
         order_epoch=parts.order_epoch,
+        state_ahead=parts.state_ahead,
         skip=skip,
     )
     model = batches_of(stated, asked, batch, rows)
