@@ -161,6 +161,11 @@ class Run:
         """What the counts are exact in."""
         return self.account.exact
 
+    @property
+    def digests(self) -> dict[str, str]:
+        """SHA-256 (hexadecimal) of the history and of the ledger: two runs that share both are the same run."""
+        return {"history": self.history.digest, "ledger": self.account.digest}
+
     def batch(self, step: int, rank: int | None = None) -> np.ndarray:
         """The samples of a step of the lineage, int64[batch], in the order of the ranks; or those of one rank.
 

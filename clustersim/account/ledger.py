@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -62,6 +63,14 @@ class Ledger:
         """All cells together."""
         (planned, seen), samples = merge((self.planned, self.seen), self.samples)
         return Table(planned, seen, samples)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 (hexadecimal) of its rows and of what they are exact in."""
+        digest = hashlib.sha256(self.exact.encode())
+        for column in (self.cell, self.planned, self.seen, self.samples):
+            digest.update(column.astype("<i8").tobytes())
+        return digest.hexdigest()
 
     def by_cell(self) -> ByCell:
         """The figures of each cell."""
