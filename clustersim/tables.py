@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from clustersim import streams
-from clustersim.account import Damage, damage_identity, story
+from clustersim.account import Damage, damage_dealt, damage_identity, story
 from clustersim.account import damage as damage_by_interval
+from clustersim.account.spaces import in_blocks
 from clustersim.history import HOUR_NS
 from clustersim.loaders.follow import plan
 from clustersim.loaders.parts import count_reads
@@ -150,8 +151,7 @@ def damage(run: Run) -> pd.DataFrame:
     elif run.loader.tells_the_end_only:
         so_far = _damage_one_by_one(run, ends)
     else:
-        rng = streams.generator(run.seed, run.replication, "account")
-        so_far = damage_by_interval(run.spaces, run.to_count.planned, run.to_count.seen, ends, rng)
+        so_far = _damage_by_law(run, ends)
     before, after = rows[:-1], rows[1:]
     return pd.DataFrame(
         {
@@ -172,6 +172,18 @@ def damage(run: Run) -> pd.DataFrame:
             "exact": so_far.exact,
         }
     )
+
+
+def _damage_by_law(run: Run, ends: np.ndarray) -> Damage:
+    """Damage before each step in orders whose law the account knows."""
+    loader, reads = run.loader, run.to_count
+    if reads.planned_dealt or reads.seen_dealt:
+        assert in_blocks(run.spaces)
+        planned = plan(loader, run.scenario.sizes.data, run.planned_steps)
+        cut = loader.reads_to_count(planned, run.reads.kept, ends)
+        return damage_dealt(run.spaces, cut.planned_dealt, cut.seen_dealt, len(ends))
+    rng = streams.generator(run.seed, run.replication, "account")
+    return damage_by_interval(run.spaces, reads.planned, reads.seen, ends, rng)
 
 
 def _damage_one_by_one(run: Run, ends: np.ndarray) -> Damage:

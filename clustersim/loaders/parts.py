@@ -10,7 +10,8 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from clustersim.account import Draws, Ledger, Spaces, Sparse, count, count_sparse
+from clustersim.account import Dealt, Draws, Ledger, Spaces, Sparse, count, count_dealt, count_sparse
+from clustersim.account.spaces import in_blocks
 from clustersim.loaders.buffers import BufferKind
 from clustersim.loaders.deal import Uneven
 
@@ -130,13 +131,18 @@ class Delivered(Protocol):
 
 
 class ToCount(NamedTuple):
-    """Reads with a place, and reads of some samples of a stretch; `drawn`: one draw from a law, not what was read."""
+    """Reads with a place, reads of some samples of a stretch, and reads of blocks that were dealt out.
+
+    The last stand alone, or beside a plan with a place. `drawn`: one draw from a law, not what was read.
+    """
 
     planned: Draws
     seen: Draws
     planned_some: Sparse = Sparse.empty()
     seen_some: Sparse = Sparse.empty()
     drawn: bool = False
+    planned_dealt: Sequence[Dealt] = ()
+    seen_dealt: Sequence[Dealt] = ()
 
 
 class Loader(Protocol):
@@ -192,8 +198,13 @@ class Loader(Protocol):
     def below(self, stretches: Sequence[Any], step: int) -> list[Any]:
         """The stretches as far as they lie below a step."""
 
-    def reads_to_count(self, planned: Sequence[Any], seen: Sequence[Any]) -> ToCount:
-        """What the stretches of the plan and of the lineage read, in orders that the account can count by their law."""
+    def reads_to_count(
+        self, planned: Sequence[Any], seen: Sequence[Any], cuts: NDArray[np.int64] | None = None
+    ) -> ToCount:
+        """What the stretches of the plan and of the lineage read, in orders that the account can count by their law.
+
+        `cuts`: int64[cuts], steps that never fall, the last beyond every read; what is dealt is told apart by them.
+        """
 
     def first_samples(self, epoch: int, count: int) -> NDArray[np.int64]:
         """The first samples of an epoch in the run's order, int64[count], as if one reader read them all."""
@@ -210,6 +221,10 @@ class Loader(Protocol):
 
 def count_reads(spaces: Spaces, reads: ToCount, rng: np.random.Generator) -> Ledger:
     """The ledger of reads in orders that can be counted by their law, as `account.count`."""
+    if reads.seen_dealt or reads.planned_dealt:
+        assert in_blocks(spaces)
+        planned = [*reads.planned_dealt, *Dealt.by_one(spaces, reads.planned)]
+        return count_dealt(spaces, planned, [*reads.seen_dealt, *Dealt.by_one(spaces, reads.seen)])
     if len(reads.planned_some) or len(reads.seen_some):
         sides = (reads.planned, reads.planned_some), (reads.seen, reads.seen_some)
         ledger = count_sparse(spaces, *sides, rng)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from clustersim import streams
 from clustersim.account import Draws, Spaces
+from clustersim.account.spaces import in_blocks
 from clustersim.data.orders import NestedShuffle, Order, Shuffle, WithReplacement
 from clustersim.loaders.buffers import Buffer
 from clustersim.loaders.deal import Deal, Sharded
@@ -21,7 +22,7 @@ from clustersim.loaders.holes import reads_behind
 from clustersim.loaders.listed import Listed
 from clustersim.loaders.part_order import PartOrder, part_family
 from clustersim.loaders.parts import Parts, ToCount
-from clustersim.loaders.passes import Pass, as_planned, draws_of, joined
+from clustersim.loaders.passes import Pass, as_planned, dealt_of, draws_of, joined
 from clustersim.loaders.split import rank_slices
 from clustersim.loaders.standing import Journey, Standing, Traveled
 from clustersim.loaders.turns import turns
@@ -273,16 +274,21 @@ class Readers:
             cut.append(Journey(each.step, max(0, min(each.steps, step - each.step)), passes))
         return cut
 
-    def reads_to_count(self, planned: Sequence[Journey], seen: Sequence[Journey]) -> ToCount:
+    def reads_to_count(self, planned: Sequence[Journey], seen: Sequence[Journey], cuts: Ints | None = None) -> ToCount:
         """What the stretches read, in orders that can be counted by their law."""
         plan, lineage = ([part for each in stretches for part in each.passes] for stretches in (planned, seen))
+        if self._flows is None and "shards" in self.parts.partition and in_blocks(self._order):
+            end = max((part.step + part.steps for part in (*plan, *lineage)), default=0)
+            cuts = np.array([end]) if cuts is None else cuts
+            in_plan, in_lineage = (dealt_of(self._order, joined(side), cuts) for side in (plan, lineage))
+            return ToCount(Draws.empty(), Draws.empty(), planned_dealt=in_plan, seen_dealt=in_lineage)
         if not self.tells_the_end_only:
             draws = [draws_of([(0, part) for part in joined(side)])[0] for side in (plan, lineage)]
             return ToCount(draws[0], draws[1])
         assert self._flows is not None
         rng = streams.generator(*self._order.drawn_by, "holes")
-        in_plan, in_lineage = reads_behind(self._flows, plan, lineage, rng)
-        return ToCount(in_plan[0], in_lineage[0], in_plan[1], in_lineage[1])
+        planned_reads, seen_reads = reads_behind(self._flows, plan, lineage, rng)
+        return ToCount(planned_reads[0], seen_reads[0], planned_reads[1], seen_reads[1])
 
     def first_samples(self, epoch: int, count: int) -> Ints:
         """The first samples of an epoch in the run's order, int64[count]."""

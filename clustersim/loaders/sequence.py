@@ -74,7 +74,9 @@ class SequenceLoader:
         """The stretches as far as they lie below a step."""
         return [replace(each, steps=max(0, min(each.steps, step - each.step))) for each in stretches]
 
-    def reads_to_count(self, planned: Sequence[Stretch], seen: Sequence[Stretch]) -> ToCount:
+    def reads_to_count(
+        self, planned: Sequence[Stretch], seen: Sequence[Stretch], cuts: NDArray[np.int64] | None = None
+    ) -> ToCount:
         """What the stretches read, in orders that can be counted by their law."""
         draws, plan = self.draws(seen)[0], self.draws(planned)[0]
         if self._remainders is None:
