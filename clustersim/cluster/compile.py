@@ -217,6 +217,7 @@ def _cause(index: int, failure: Stochastic | Scripted, scenario: Scenario, seed:
             at_times_ns=failure.at_times or (),
             at_steps=failure.at_steps or (),
             degrees=failure.data or (),
+            slows=failure.slows or 1.0,
         )
     lemons = scenario.cluster.lemons
     per_ns = failure.failures_per_ns(scenario.cluster.gpus_per_node)
