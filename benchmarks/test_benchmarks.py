@@ -1,15 +1,20 @@
 """What a run costs: `pytest benchmarks`. Read the table; nothing here asserts a time."""
 
+import json
 import tracemalloc
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
+import table
 from measures.clock import LLAMA, events_and_failures, run_clock
+from measures.storing import reading, write_study
 from measures.timing import bare_timeouts
+from pasted import paste
 from table import Row, page, rows
 
-from clustersim import load_scenario, simulate
+from clustersim import load_scenario, load_study, simulate
 from clustersim.account import count
 from clustersim.data.corpus import Corpus
 from clustersim.data.orders import order_of
@@ -35,6 +40,38 @@ def test_the_table_says_what_is_met():
     told = page([*found, missed], {found[0].what: 4.5})
     assert told.splitlines()[2].endswith("| at most 6 | yes | 4.5 |")
     assert "| 7 ms | at most 5 ms | **no** |" in told
+    assert page([Row("a row of its own", 12_345.0, " s", told="1 s, 2 s")], {}).endswith(
+        "| 12,345 s (1 s, 2 s) |  |  |"
+    )
+
+
+def test_two_commits_stand_side_by_side_in_a_page(tmp_path, capsys):
+    stored, readme = tmp_path / "before.json", tmp_path / "page.md"
+    readme.write_text("above\n<!-- performance -->\nold\n<!-- end of performance -->\nbelow\n")
+    table.main(["--only", "llama_events", "--json", str(stored)])
+    figures = json.loads(stored.read_text())["figures"]
+    stored.write_text(json.dumps({"figures": {name: figure + 1 for name, figure in figures.items()}}))
+    capsys.readouterr()
+    table.main(["--only", "llama_events", "--before", str(stored), "--into", str(readme)])
+    printed = capsys.readouterr().out
+    now = figures["Llama, 54 days: SimPy events a failure"]
+    assert f"| {now:.3g} | at most 6 | yes | {now + 1:.3g} |" in printed
+    assert readme.read_text() == f"above\n<!-- performance -->\n\n{printed}\n<!-- end of performance -->\nbelow\n"
+    readme.write_text("no place")
+    with pytest.raises(ValueError, match="expected the lines <!-- performance --> and"):
+        paste(readme, "performance", "text")
+
+
+def test_a_stored_study_is_grown_into_replications_that_differ(tmp_path):
+    study = write_study(tmp_path / "study", 40)
+    read = load_study(tmp_path / "study")
+    pd.testing.assert_frame_equal(read.table, study.table)
+    assert read.table["replication"].tolist() == list(range(40))
+    assert read.table["ettr"].nunique() == 40
+    assert read.ledger["replication"].nunique() == 40
+    seconds, peak_mb = reading(tmp_path / "study", 'study.summary("ettr")')
+    assert seconds > 0
+    assert 20 < peak_mb < 2000
 
 
 @pytest.mark.parametrize("loader", ["restore", "epoch", "reshuffle", "no-rewind"])
