@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clustersim.cli.comparison import OutOption, WorkersOption, told_in_one_line
+from clustersim.cli.comparison import OutOption, ResumeOption, WorkersOption, under_way
 from clustersim.cli.options import JsonOption, ScenarioArgument, SeedOption, SetOption, load
 from clustersim.cli.outcome import UNFINISHED
 from clustersim.cli.output import complain, emit_json, emit_page, table
 from clustersim.cli.picture import drawable, write_picture
-from clustersim.cli.progress import progress_bar
 from clustersim.cli.usage import whole_number
 from clustersim.cli.words import count, duration, plural, share
 
@@ -34,13 +33,13 @@ def intervals(
         int, typer.Option(parser=whole_number(2), metavar="N", help="How many runs of each interval and loader.")
     ] = 20,
     out: OutOption = None,
+    resume: ResumeOption = False,
     workers: WorkersOption = None,
     overrides: SetOption = None,
     seed: SeedOption = None,
     json: JsonOption = False,
 ) -> None:
     """Compare checkpoint intervals over the same failures."""
-    from clustersim.scenario import ScenarioError
     from clustersim.study.intervals import around
     from clustersim.study.intervals import intervals as compare
 
@@ -48,12 +47,12 @@ def intervals(
     presets = _listed(loaders)
     try:
         lengths = around(loaded) if every is None else _listed(every)
-        with told_in_one_line(), progress_bar(len(lengths) * len(presets) * replications) as bar:
-            found = compare(loaded, lengths, presets, replications, seed=seed, workers=workers, out=out, progress=bar)
-    except ScenarioError:
-        raise
     except ValueError as error:
         raise typer.BadParameter(str(error).removeprefix("every: "), param_hint="--every") from None
+    with under_way(len(lengths) * len(presets) * replications, out) as tell:
+        found = compare(
+            loaded, lengths, presets, replications, seed=seed, workers=workers, out=out, resume=resume, progress=tell
+        )
     if out is not None and drawable():
         from analysis.intervals import PICTURE, figure
 
@@ -100,7 +99,7 @@ _DALY = "Daly's"
 
 
 def answer(found: Intervals) -> str:
-    """The best interval in a sentence, and by how much it differs from the formulas'; what of that the rate explains."""
+    """The best interval in a sentence, by how much it differs from the formulas, and what of that the rate explains."""
     best, low, high = found.best
     lengths = found.table["interval_s"]
     told = f"Best interval by simulation: {duration(best)} (95 %: {duration(low)} to {duration(high)})"

@@ -84,7 +84,8 @@ def complain(line: str) -> None:
 def could_not_write(error: OSError) -> str:
     """What went wrong, and where."""
     where = f" ({error.filename})" if error.filename else ""
-    return f"could not write: {error.strerror or error}{where}"
+    # In the system's words: writers of Parquet put their own around them.
+    return f"could not write: {os.strerror(error.errno) if error.errno else error}{where}"
 
 
 def drop_unwritten(stream: TextIO) -> None:

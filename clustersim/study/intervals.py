@@ -81,6 +81,7 @@ def intervals(
     seed: int | None = None,
     workers: int | None = None,
     out: str | PathLike[str] | None = None,
+    resume: bool = False,
     progress: Callable[[float], object] | None = None,
 ) -> Intervals:
     """Checkpoint intervals over the same failures: useful share of time, lost steps, and the damage of each loader.
@@ -100,6 +101,7 @@ def intervals(
         seed, workers: as in `sweep`.
         out: a directory to store the study in as it goes, and in the end the table as intervals.parquet and the best
             interval as intervals.json.
+        resume: go on with the study that `out` holds, if it does.
         progress: called now and then with the number of finished runs, out of intervals * loaders * replications.
 
     Raises:
@@ -114,10 +116,10 @@ def intervals(
     _fitted(lengths, forecast(base).write_s)  # before anything is simulated
     asked = sorted(lengths, key=lengths.__getitem__)
     points = [{"checkpoint.every": text, "loader.preset": loader} for text in asked for loader in loaders]
-    study = sweep(base, points, replications, seed=seed, workers=workers, out=out, progress=progress)
+    study = sweep(base, points, replications, seed=seed, workers=workers, out=out, resume=resume, progress=progress)
     found = of_study(study)
     if out is not None:
-        found.table.to_parquet(Path(out) / TABLE)
+        write_whole(Path(out) / TABLE, found.table.to_parquet)
         write_whole(Path(out) / BEST, lambda temporary: temporary.write_text(json.dumps(found.marks, indent=2) + "\n"))
     return found
 
