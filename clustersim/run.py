@@ -13,6 +13,8 @@ import numpy as np
 
 from clustersim import streams
 from clustersim.account import Counts, Draws, Ledger, Spaces, Sparse, count_identity, same_batches
+from clustersim.data.carries import Carries, carry_law, cuts_of, lose_carries
+from clustersim.data.packing import Seen, pack, seen_of
 from clustersim.data.skips import Skips
 from clustersim.history import HOUR_NS, History
 from clustersim.loaders.draws import draws_of
@@ -88,6 +90,31 @@ class Run:
     def poison(self) -> Found | None:
         """What poison did, and what was done about it; None if there is none."""
         return found_in(self.history, self.scenario, self.loader, self.seed, self.replication)
+
+    @cached_property
+    def lost_carries(self) -> Carries | None:
+        """What restarts lost of the documents that packers held; None where nothing can be lost."""
+        scenario, sequence = self.scenario, self.scenario.model.sequence_length
+        if scenario.loader.carry != "lost":
+            return None
+        assert sequence is not None  # samples are packed
+        cuts = cuts_of(self.history, scenario.loader.readers_per_rank)
+        law = carry_law(scenario.data, sequence, self.seed, self.replication)
+        return lose_carries(law, cuts, self.seed, self.replication)
+
+    @cached_property
+    def seen_documents(self) -> Seen | None:
+        """What was seen of each document, of what was planned of it; None unless their lengths are given."""
+        data, sequence = self.scenario.data, self.scenario.model.sequence_length
+        if data.document_lengths is None or data.packing == "none" or self.scenario.loader.carry == "lost":
+            return None
+        assert sequence is not None  # samples are packed
+        lengths = np.array(data.document_lengths, dtype=np.int64)
+        packed = pack(lengths, sequence, data.packing)
+        planned = self.counts.planned > 0
+        wanted = seen_of(packed, lengths, planned.astype(np.int64)).tokens
+        seen = seen_of(packed, wanted, (planned & (self.counts.seen > 0)).astype(np.int64))
+        return Seen(wanted[wanted > 0], seen.tokens[wanted > 0], seen.samples)
 
     def _trained(self, draws: Draws) -> Draws:
         """Reads of the lineage without those that poison's policy takes out."""
@@ -244,17 +271,45 @@ class Run:
             "never_seen_samples": ledger.never,
             "extra_views_ideal": ideal.extra,
             "missing_views_ideal": ideal.missing,
-            "extra_documents": _times(ledger.extra, sizes.documents_per_sample),
-            "missing_documents": _times(ledger.missing, sizes.documents_per_sample),
-            "extra_tokens": _times(ledger.extra, sizes.tokens_per_sample),
-            "missing_tokens": _times(ledger.missing, sizes.tokens_per_sample),
+            **self._in_documents_and_tokens(ledger),
             "identical_steps_share": self.identical_steps / self.steps if self.steps else 1.0,
             "steps": self.steps,
             "rolled_back_steps": rolled_back,
         }
 
+    def _in_documents_and_tokens(self, ledger: Ledger) -> dict[str, Figure]:
+        """Extra and missing views in documents, as many as hold so many tokens, and in tokens.
+
+        What packers lost is missing, and as many tokens from further on were read instead.
+        """
+        sizes, mean = self.scenario.sizes, self.scenario.data.mean_document
+        lost = 0 if self.lost_carries is None else int(self.lost_carries.tokens.sum())
+        of_documents = lost / mean if lost and mean else 0
+        figures = {
+            "extra_documents": _times(ledger.extra, sizes.documents_per_sample, of_documents),
+            "missing_documents": _times(ledger.missing, sizes.documents_per_sample, of_documents),
+            "extra_tokens": _times(ledger.extra, sizes.tokens_per_sample, lost),
+            "missing_tokens": _times(ledger.missing, sizes.tokens_per_sample, lost),
+        }
+        if (seen := self.seen_documents) is not None:
+            figures |= {"documents_seen_in_part": seen.documents_partly, "documents_never_seen": seen.documents_never}
+        if (carries := self.lost_carries) is not None:
+            figures |= {
+                "documents_seen_in_part": int(carries.partly.sum()),
+                "documents_never_seen": int(carries.whole.sum()),
+                "carry_tokens_lost": lost,
+            }
+        return figures
+
     @cached_property
     def identical_steps(self) -> int:
+        """Steps of the lineage whose batch is the planned one: of samples that packers make, none after a loss."""
+        if self.lost_carries is None or not self.lost_carries.tokens.any():
+            return self._with_planned_samples
+        return min(self._with_planned_samples, int(self.lost_carries.step[self.lost_carries.tokens > 0][0]))
+
+    @cached_property
+    def _with_planned_samples(self) -> int:
         """Steps of the lineage whose batch, as a multiset, is the planned one.
 
         By the samples themselves where at most `IDENTITY_MAX` views are counted sample by sample; else by positions and
@@ -378,6 +433,13 @@ class Run:
         return tables.checkpoints(self)
 
     @cached_property
+    def carries(self) -> pd.DataFrame:
+        """One row a restart of the lineage that lost what packers held of documents."""
+        from clustersim import tables
+
+        return tables.carries(self)
+
+    @cached_property
     def time(self) -> pd.DataFrame:
         """The wall time by bucket: bucket, hours, share, node_hours."""
         from clustersim import tables
@@ -392,8 +454,8 @@ class Run:
         return tables.damage(self)
 
 
-def _times(views: int, per_view: float | None) -> Figure:
-    """Views in another unit; whole where the unit is."""
+def _times(views: int, per_view: float | None, more: float = 0) -> Figure:
+    """Views in another unit, and so many more of it; whole where the unit is."""
     if per_view is None:
         return None
-    return views * int(per_view) if float(per_view).is_integer() else views * per_view
+    return more + (views * int(per_view) if float(per_view).is_integer() else views * per_view)

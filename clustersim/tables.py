@@ -97,6 +97,17 @@ def checkpoints(run: Run) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["leg", "tier", "step", "durable_h", "in_lineage"])
 
 
+def carries(run: Run) -> pd.DataFrame:
+    """One row a restart of the lineage that lost what packers held of documents; no row where nothing can be lost.
+
+    step (with which it began), packers; lost_tokens of them all; documents_seen_in_part, documents_never_seen.
+    """
+    lost = run.lost_carries
+    names = ("step", "packers", "lost_tokens", "documents_seen_in_part", "documents_never_seen")
+    columns = lost or [np.array([], dtype=np.int64)] * len(names)
+    return pd.DataFrame(dict(zip(names, columns, strict=True)))
+
+
 def time(run: Run) -> pd.DataFrame:
     """bucket, hours, share of the wall time, node_hours (of the nodes held); the hours sum to the wall time."""
     wall_ns = run.history.wall_ns

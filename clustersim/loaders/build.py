@@ -13,7 +13,7 @@ from clustersim.scenario import Scenario
 def loader_of(scenario: Scenario, order: Order) -> Loader:
     """The scenario's loader over an order of its samples; it has an end only if the run ends by epochs."""
     sizes, stated = scenario.sizes, scenario.loader
-    parts = Parts(**stated.model_dump(exclude={"preset", "reshuffle_lasts", "last_batch"}))
+    parts = Parts(**stated.model_dump(exclude={"preset", "reshuffle_lasts", "last_batch", "carry"}))
     parts = replace(
         parts,
         reshuffle_lasts=stated.reshuffle_lasts or "epoch",

@@ -215,6 +215,12 @@ class Scenario(Part):
         if abs(loader.state_ahead) * self.sizes.batch >= LIMIT:
             expected = "fewer than 2^62 samples between the states of loader and weights"
             raise wrong(expected, f"{abs(loader.state_ahead) * self.sizes.batch:.3g}", key="loader.state_ahead")
+        if loader.carry is not None and self.data.packing == "none":
+            expected = f'"concat" or "whole" beside loader.carry = "{loader.carry}"'
+            raise wrong(expected, '"none"', key="data.packing")
+        if loader.carry == "lost" and self.run.epochs is not None:
+            expected = 'steps, samples, tokens or wall_time with loader.carry = "lost", as the epoch ends early'
+            raise wrong(expected, str(self.run.epochs), key="run.epochs")
         if loader.rank_batch == "constant" and self.sizes.batch % data:
             expected = f'a multiple of {data}, the ranks, with loader.rank_batch = "constant"'
             raise wrong(expected, str(self.sizes.batch), key="model.global_batch")

@@ -38,7 +38,8 @@ class Sizes:
     shards: int
     """Shards that the samples lie in."""
     tokens_per_sample: float | None
-    """The mean length of a document where samples are documents of a stated length, else that of a sequence."""
+    """The mean length of a document where samples are documents of a stated length, of documents in a sample where
+    they are packed whole, else that of a sequence."""
     documents_per_sample: float | None
     """1 where a sample is a document, the mean number of documents in a packed one, None if samples are given."""
     steps: int | None
@@ -127,8 +128,10 @@ def measure(
         raise wrong(f"at most {samples}, the samples of an epoch", str(data.shards), key="data.shards")
 
     tokens_per_sample: float | None = model.sequence_length
-    if data.packing == "none" and data.tokens_per_document is not None:
-        tokens_per_sample = data.tokens_per_document
+    if data.packing == "none" and data.mean_document is not None:
+        tokens_per_sample = data.mean_document
+    if data.packing == "whole" and data.mean_document is not None and data.count_documents is not None:
+        tokens_per_sample = data.mean_document * data.count_documents / samples
     if data.windows is not None:
         tokens_per_sample = data.windows.length
     bytes_per_sample = data.bytes_per_sample
@@ -163,7 +166,7 @@ def measure(
         samples=samples,
         shards=data.shards,
         tokens_per_sample=tokens_per_sample,
-        documents_per_sample=_documents_per_sample(data, model.sequence_length),
+        documents_per_sample=_documents_per_sample(data, model.sequence_length, samples),
         steps=steps,
         epochs=run.epochs,
         wall_ns=run.wall_time,
@@ -238,9 +241,9 @@ def _steps(run: Run, batch: int, samples: int, tokens_per_sample: float | None, 
     return -int(-run.tokens // (batch * Fraction(repr(tokens_per_sample))))
 
 
-def _documents_per_sample(data: Data, sequence_length: int | None) -> float | None:
-    if data.documents is None:
+def _documents_per_sample(data: Data, sequence_length: int | None, samples: int) -> float | None:
+    if data.count_documents is None:
         return None
-    if data.packing == "none" or data.tokens_per_document is None or sequence_length is None:
+    if data.packing == "none" or data.mean_document is None or sequence_length is None:
         return 1.0
-    return sequence_length / data.tokens_per_document
+    return sequence_length / data.mean_document if data.packing == "concat" else data.count_documents / samples
