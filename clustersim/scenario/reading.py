@@ -346,6 +346,7 @@ _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
     ("canonical", {"partition": ("global",), "last_batch": _WHOLE}),
     ("unfinished_shard", {"partition": ("queue",)}),
     ("state_of", {"partition": _PARTS}),
+    ("state_ahead", {"saves": ("samples", "batches", "steps", "epoch"), "comes_back": _BY_STATE}),
     ("missing_state", {"partition": _PARTS, "on_layout_change": ("keep",)}),
     ("past_end", {"comes_back": ("exact", "reshuffle")}),
 ]
@@ -353,7 +354,6 @@ _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
 # What makes a part that no formula gives; None: any value that is not the usual one.
 _LISTED: list[tuple[str, object]] = [
     ("partition", "queue"),
-    ("state_ahead", {"saves": ("samples", "batches", "steps", "epoch"), "comes_back": _BY_STATE}),
     ("on_layout_change", "redivide"),
     ("interleave", None),
     ("canonical", None),
