@@ -149,4 +149,4 @@ def _time(seconds: float) -> str:
 
 
 def _times(value: float, uniform: float) -> str:
-    return f"{value / uniform:.3g}" if uniform else ""
+    return _up(value / uniform) if uniform else ""

@@ -23,6 +23,12 @@ def test_it_says_who_keeps_up_and_by_what(clustersim):
     ]  # fmt: skip
 
 
+def test_large_figures_are_whole_numbers(clustersim):
+    _, printed, _ = clustersim("feed", "images", "--steps", 5)
+    assert " 34,500 " in printed
+    assert "e+" not in printed
+
+
 def test_a_table_for_each_store(clustersim):
     code, printed, _ = clustersim(*ASKED, "--loaders", "epoch")
     assert code == 0
