@@ -61,6 +61,7 @@ class Parts:
     buffer_kind: BufferKind = "classic"
     buffer_saved: bool = False
     buffer_seed: Literal["epoch", "fresh"] = "epoch"
+    reader_seeds: Literal["own", "shared"] = "own"
     interleave: int = 1  # shards that each reader reads in turn
     canonical: int = 0  # runs of the order that are filled up for the first ranks, 0: none
     unfinished_shard: Literal["again", "skip"] = "again"

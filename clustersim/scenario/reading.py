@@ -210,6 +210,9 @@ class Loader(Part):
     """A checkpoint holds what the buffers hold; if not, they begin empty where the readers have pulled to."""
     buffer_seed: Literal["epoch", "fresh"] = "epoch"
     """A buffer that is read again from its start gives the same order again, or another after every restart."""
+    reader_seeds: Literal["own", "shared"] = "own"
+    """What readers shuffle, in buffers or shards of their own, each shuffles by a seed of its own, or all by one: then
+    the same places of all parts go together."""
     miscount: Literal["none", "doubled", "last-leg", "rank-as-global"] = "none"
     """The saved count is wrong: batches before the last restart count twice, or not at all ("last-leg"), or a rank's
     own count is taken for that of all."""
@@ -276,6 +279,9 @@ class Loader(Part):
         if spans and self.saves in ("batches", "steps"):
             expected = f'"short", "drop" or "pad" beside saves = "{self.saves}", which counts batches'
             raise wrong(expected, '"span"', key="last_batch")
+        if self.last_batch == "pad" and self.partition not in _IN_SAMPLES:
+            expected = '"short" or "drop" beside parts made of shards, which have no common start to be filled up from'
+            raise wrong(expected, '"pad"', key="last_batch")
         if (self.counted_at == "issued") != (self.prefetch > 0):
             raise wrong('at least 1 with counted_at = "issued", and only then', str(self.prefetch), key="prefetch")
         if spans and self.order_epoch in ("since-start", "same"):
@@ -285,6 +291,8 @@ class Loader(Part):
         if self.epoch_edge == "finished" and self.comes_back not in _TO_A_POSITION:
             expected = f'comes_back = {" or ".join(map(_spelt, _TO_A_POSITION))} beside "finished"'
             raise wrong(expected, f'"{self.comes_back}"', key="epoch_edge")
+        if self.reader_seeds == "shared" and not self.buffer and self.permutes == "epoch":
+            raise wrong('a buffer or permutes = "part" beside "shared"', "nothing that is shuffled", key="reader_seeds")
         if self.comes_back == "remainder" and (self.partition != "global" or self.counted_at != "trained"):
             expected = 'partition = "global" and counted_at = "trained" beside "remainder"'
             raise wrong(expected, f'"{self.partition}" and "{self.counted_at}"', key="comes_back")
@@ -303,6 +311,7 @@ class Loader(Part):
         return self
 
 
+_IN_SAMPLES = ("global", "strided", "contiguous")
 _PARTS = ("strided", "contiguous", "shards", "contiguous-shards", "queue")
 _WHOLE = ("short", "drop", "pad")
 _UNITS: dict[str, tuple[object, ...]] = {
@@ -321,7 +330,7 @@ _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
     ("reshuffle_lasts", {"comes_back": ("reshuffle",)}),
     ("permutes", {"partition": ("contiguous", "shards", "contiguous-shards")}),
     ("readers_per_rank", {"partition": _PARTS}),
-    ("uneven", {"partition": ("global", "strided", "contiguous")}),
+    ("uneven", {"partition": _IN_SAMPLES}),
     (
         "repeats",
         {
@@ -331,7 +340,10 @@ _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
         },
     ),
     ("rank_batch", {"last_batch": _WHOLE}),
-    ("keeps_count", {"comes_back": ("restart-epoch",), "last_batch": _WHOLE}),
+    (
+        "keeps_count",
+        {"comes_back": ("restart-epoch",), "last_batch": _WHOLE, "partition": ("global", *_PARTS[:-1])},
+    ),
     ("snapshot_every", {"saves": ("samples",), "partition": _PARTS, "counted_at": ("trained",)}),
     ("miscount", {"comes_back": ("exact",), "last_batch": _WHOLE}),
     ("takes_back", {"counted_at": ("issued",), "comes_back": ("exact", "reshuffle")}),
@@ -342,6 +354,7 @@ _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
     ("buffer_kind", {"buffer": ()}),
     ("buffer_saved", {"buffer": (), "saves": ("samples",)}),
     ("buffer_seed", {"buffer": ()}),
+    ("reader_seeds", {"partition": ("strided", "shards", "contiguous-shards")}),
     ("interleave", {"partition": ("shards", "contiguous-shards"), "permutes": ("epoch",), "last_batch": _WHOLE}),
     ("canonical", {"partition": ("global",), "last_batch": _WHOLE}),
     ("unfinished_shard", {"partition": ("queue",)}),
