@@ -121,7 +121,7 @@ def forecast(scenario: Scenario) -> Forecast:
         epoch_steps=sizes.samples / sizes.batch,
         failure_free_steps=steps,
         failure_free_h=run_ns / HOUR_NS,
-        failure_free_epochs=steps * sizes.batch / sizes.samples,
+        failure_free_epochs=sizes.batches.before(steps) / sizes.samples,
         feed_tokens_per_s=sizes.tokens_per_s,
         feed_bytes_per_s=sizes.bytes_per_s,
         causes=causes,

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from clustersim import streams
-from clustersim.account import Counts, Draws, Ledger, Spaces, Sparse, count_identity, same_batches
+from clustersim.account import Counts, Draws, Ledger, Spaces, same_batches
 from clustersim.data.carries import Carries, carry_law, cuts_of, lose_carries
 from clustersim.data.packing import Seen, pack, seen_of
-from clustersim.data.skips import Skips
 from clustersim.history import HOUR_NS, History
-from clustersim.loaders.draws import draws_of
-from clustersim.loaders.follow import Reads, plan
-from clustersim.loaders.parts import Delivered, Loader, Stretch, ToCount, count_reads
-from clustersim.loaders.taken_out import found_in, without
+from clustersim.loaders.accounts import CorpusReads, reads_of
+from clustersim.loaders.follow import Reads
+from clustersim.loaders.parts import Delivered, Loader
+from clustersim.loaders.taken_out import found_in
 from clustersim.loaders.wandering import CAUSE, Found
 from clustersim.scenario import Scenario
 from clustersim.scenario.checkpoint import MAIN_TIER
@@ -58,10 +56,24 @@ class Run:
 
     # --- what was read
 
+    @cached_property
+    def corpora(self) -> list[CorpusReads]:
+        """What was read of each corpus of a mixture; of the one corpus, if there is no mixture."""
+        drawn_by, ranks = (self.seed, self.replication), self.scenario.sizes.data
+        found = reads_of(self.loader, self.reads, ranks, self.planned_steps, drawn_by, [""])
+        return found if self.poison is None else [replace(each, taken_out=self.poison.taken_out) for each in found]
+
+    @property
+    def _only(self) -> CorpusReads:
+        """What was read of the one corpus."""
+        if len(self.corpora) > 1:
+            raise ValueError("each corpus of a mixture has its own orders and draws: ask one of run.corpora")
+        return self.corpora[0]
+
     @property
     def spaces(self) -> Spaces:
-        """The orders of the samples."""
-        return self.loader.spaces
+        """The orders of the samples. Raises ValueError for a mixture."""
+        return self._only.loader.spaces
 
     @cached_property
     def steps(self) -> int:
@@ -71,20 +83,23 @@ class Run:
     @cached_property
     def planned_steps(self) -> int:
         """Steps of the same run without failures: as many, or all its epochs; an unfinished run is held to its part."""
-        end = self.loader.steps_left(self.loader.start(self.scenario.sizes.data))
+        end = self.loader.steps_left(self.loader.start(self.scenario.sizes.data), 0)
         if end is None:
             return self.steps
         return end if self.history.outcome == "done" else min(self.steps, end)
 
-    @cached_property
+    @property
     def planned_draws(self) -> Draws:
-        """What the same run reads without failures."""
-        return self.loader.draws(plan(self.loader, self.scenario.sizes.data, self.planned_steps))[0]
+        """What the same run reads without failures; after a batch ramp its steps are single samples.
 
-    @cached_property
+        Raises ValueError for a mixture.
+        """
+        return self._only.planned_draws
+
+    @property
     def seen_draws(self) -> Draws:
-        """What the lineage read."""
-        return self._trained(self.loader.draws(self.reads.kept)[0])
+        """What the lineage read, likewise."""
+        return self._only.seen_draws
 
     @cached_property
     def poison(self) -> Found | None:
@@ -116,43 +131,34 @@ class Run:
         seen = seen_of(packed, wanted, (planned & (self.counts.seen > 0)).astype(np.int64))
         return Seen(wanted[wanted > 0], seen.tokens[wanted > 0], seen.samples)
 
-    def _trained(self, draws: Draws) -> Draws:
-        """Reads of the lineage without those that poison's policy takes out."""
-        return draws if self.poison is None else without(draws, self.spaces.size, self.poison.taken_out)
-
-    @cached_property
-    def to_count(self) -> ToCount:
-        """What plan and lineage read, in orders that can be counted by their law."""
-        planned = plan(self.loader, self.scenario.sizes.data, self.planned_steps)
-        reads = self.loader.reads_to_count(planned, self.reads.kept)
-        return reads._replace(seen=self._trained(reads.seen))
-
     @cached_property
     def by_identity(self) -> bool:
         """Whether views are counted sample by sample."""
         mode = self.scenario.run.account
-        if self.loader.spaces_to_count.law == "other":
+        if any(each.lawless for each in self.corpora):
             return True
         most = IDENTITY_MAX if self.scenario.poison is None else POISON_MAX
         return mode == "identity" or (mode == "auto" and self._is_within(most))
 
     def _is_within(self, most: int) -> bool:
         """Whether neither samples nor views are more than so many."""
-        return max(self.spaces.size, max(self.steps, self.planned_steps) * self.scenario.sizes.batch) <= most
+        sizes = self.scenario.sizes
+        return max(sizes.samples, sizes.batches.before(max(self.steps, self.planned_steps))) <= most
 
     @cached_property
     def counts(self) -> Counts:
         """Planned and seen views of each sample, int64[N] each; N integers of memory, whatever the account's mode."""
-        return count_identity(self.spaces, self.planned_draws, self.seen_draws)
+        return Counts.concat([each.counts for each in self.corpora])
+
+    @cached_property
+    def ledgers(self) -> list[Ledger]:
+        """The ledger of each corpus, in arrays, with a cell for each shard where the order deals out shards."""
+        return [each.ledger(self.by_identity) for each in self.corpora]
 
     @cached_property
     def account(self) -> Ledger:
-        """The ledger in arrays, with a cell for each shard where the order deals out shards."""
-        return self.counts.ledger() if self.by_identity else self._count(self.to_count)
-
-    def _count(self, reads: ToCount) -> Ledger:
-        rng = streams.generator(self.seed, self.replication, "account")
-        return count_reads(self.loader.spaces_to_count, reads, rng)
+        """The ledger in arrays, with a cell for each shard where the order deals out shards, or for each corpus."""
+        return Ledger.concat(self.ledgers)
 
     @cached_property
     def account_ideal(self) -> Ledger:
@@ -160,28 +166,17 @@ class Run:
 
         Positions that the scenario skips are no part of the ideal either.
         """
-        epochs, size, batch = self.scenario.sizes.epochs, self.spaces.size, self.scenario.sizes.batch
-        if self.history.outcome != "done":
+        sizes, data = self.scenario.sizes, self.scenario.data
+        if self.history.outcome != "done" or len(self.corpora) > 1:
             return self.account
-        data = self.scenario.data
-        views = self.planned_steps * batch if epochs is None else epochs * size - data.count_skipped(epochs * size)
+        views = sizes.batches.before(self.planned_steps)
+        if sizes.epochs is not None:
+            views = sizes.epochs * sizes.samples
+            views -= data.count_skipped(views)
         # Under other laws the plan may hold a sample twice.
         if self.account.planned_views == views and self.spaces.law != "other":
             return self.account
-        if data.skip:
-            ideal = draws_of([Stretch(0, views, 0, 0, 0, 0)], size, 1, Skips(data.skipped))[0]
-            if self.by_identity:
-                return count_identity(self.spaces, ideal, self.seen_draws).ledger()
-            return self._count(self.to_count._replace(planned=ideal))
-        whole, rest = divmod(views, size)
-        if self.by_identity:
-            planned = np.full(size, whole)
-            planned[self.loader.first_samples(whole, rest)] += 1
-            return replace(self.counts, planned=planned).ledger()
-        rows = [(0, 0, whole, 0, size, 0, 0, batch)] if whole else []
-        rows += [(0, whole, 1, 0, rest, 0, 0, batch)] if rest else []
-        ideal = Draws(*np.array(rows, dtype=np.int64).reshape(-1, 8).T.copy())
-        return self._count(self.to_count._replace(planned=ideal, planned_some=Sparse.empty()))
+        return self._only.ledger_against(views, data.skipped, self.by_identity)
 
     @property
     def exact(self) -> Literal["identity", "distribution"]:
@@ -209,6 +204,10 @@ class Run:
                     raise ValueError(f"no rank {rank}: step {step} was trained by ranks 0 to {leg.data - 1}")
                 return by_rank[rank]
         raise ValueError(f"no step {step}: the lineage has steps 0 to {self.steps - 1}")
+
+    def corpus_of(self, sample: int) -> CorpusReads:
+        """What was read of the corpus that a sample, as numbered through all of them, is of."""
+        return next(each for each in reversed(self.corpora) if sample >= each.first)
 
     def sample(self, sample: int, limit: int = 10_000) -> pd.DataFrame:
         """The steps that read a sample, in the order of reading.
@@ -260,12 +259,11 @@ class Run:
 
     def data_figures(self) -> dict[str, Figure]:
         """The figures that the data decides, not the clock."""
-        ledger, ideal, sizes = self.account, self.account_ideal, self.scenario.sizes
-        rolled_back = self.rolled_back_steps
+        ledger, ideal = self.account, self.account_ideal
         return {
             "planned_views": ledger.planned_views,
             "lineage_views": ledger.views,
-            "discarded_views": rolled_back * sizes.batch,
+            "discarded_views": self.discarded_views,
             "extra_views": ledger.extra,
             "missing_views": ledger.missing,
             "never_seen_samples": ledger.never,
@@ -274,7 +272,7 @@ class Run:
             **self._in_documents_and_tokens(ledger),
             "identical_steps_share": self.identical_steps / self.steps if self.steps else 1.0,
             "steps": self.steps,
-            "rolled_back_steps": rolled_back,
+            "rolled_back_steps": self.rolled_back_steps,
         }
 
     def _in_documents_and_tokens(self, ledger: Ledger) -> dict[str, Figure]:
@@ -317,7 +315,9 @@ class Run:
         of the steps).
         """
         if self.by_identity and self._is_within(IDENTITY_MAX):
-            return same_batches(self.spaces, self.planned_draws, self.seen_draws)
+            planned = [each.numbered(each.planned_draws) for each in self.corpora]
+            seen = [each.numbered(each.seen_draws) for each in self.corpora]
+            return same_batches(_joined(planned), _joined(seen))
         as_planned = self.loader.steps_as_planned(self.reads.kept, self.planned_steps)
         if self.poison is None:
             return as_planned
@@ -331,12 +331,18 @@ class Run:
 
     def _as_planned(self, stretch: Delivered, below: int) -> int:
         """Steps of a stretch, below one, that read the positions of the plan in its order."""
-        return self.loader.steps_as_planned(self.loader.below([stretch], below), self.planned_steps)
+        return self.loader.steps_as_planned(self._only.loader.below([stretch], below), self.planned_steps)
 
     @cached_property
     def rolled_back_steps(self) -> int:
         """Steps that were trained and are not in the lineage."""
         return sum(leg.stop - stop for leg, stop in zip(self.history.legs, self.history.lineage_stops(), strict=True))
+
+    @cached_property
+    def discarded_views(self) -> int:
+        """Samples of the steps that were trained and are not in the lineage."""
+        before, stops = self.scenario.sizes.batches.before, self.history.lineage_stops()
+        return sum(before(leg.stop) - before(stop) for leg, stop in zip(self.history.legs, stops, strict=True))
 
     @cached_property
     def node_days(self) -> float:
@@ -452,6 +458,12 @@ class Run:
         from clustersim import tables
 
         return tables.damage(self)
+
+
+def _joined(reads: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Steps and samples of all corpora, one after the other."""
+    step, sample = (np.concatenate(column) for column in zip(*reads, strict=True))
+    return step, sample
 
 
 def _times(views: int, per_view: float | None, more: float = 0) -> Figure:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -11,6 +12,8 @@ import numpy as np
 
 from clustersim.account.draws import Ints
 from clustersim.account.rows import merge
+
+Exact = Literal["identity", "distribution"]
 
 
 class Table(NamedTuple):
@@ -50,7 +53,7 @@ class Ledger:
     planned: Ints
     seen: Ints
     samples: Ints
-    exact: Literal["identity", "distribution"]
+    exact: Exact
     like: Ints | None = None  # int64[cells], the cell whose rows hold for each; -1: empty; None: every cell has its own
 
     @classmethod
@@ -60,12 +63,23 @@ class Ledger:
         planned: Ints,
         seen: Ints,
         samples: Ints,
-        exact: Literal["identity", "distribution"],
+        exact: Exact,
         like: Ints | None = None,
     ) -> Ledger:
         """The ledger of rows in any order, which may repeat or be empty."""
         (cell, planned, seen), samples = merge((cell, planned, seen), samples)
         return cls(cell, planned, seen, samples, exact, like)
+
+    @classmethod
+    def concat(cls, parts: Sequence[Ledger]) -> Ledger:
+        """The ledgers of several corpora, a cell for each; that of one, as it is."""
+        if len(parts) == 1:
+            return parts[0]
+        tables = [part.table for part in parts]
+        cell = np.repeat(np.arange(len(parts)), [len(table.samples) for table in tables])
+        exact: Exact = "identity" if all(part.exact == "identity" for part in parts) else "distribution"
+        planned, seen, samples = (np.concatenate(column) for column in zip(*tables, strict=True))
+        return cls.of(cell, planned, seen, samples, exact)
 
     @cached_property
     def table(self) -> Table:

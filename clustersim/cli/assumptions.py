@@ -30,7 +30,7 @@ def assumptions(scenario: Scenario, forecast: Forecast) -> Table:
     rows.columns[1].no_wrap = False
     for subject, text in (
         ("machine", _machine(scenario, forecast)),
-        ("step", _step(forecast)),
+        ("step", _step(scenario, forecast)),
         ("failures", _failures(forecast)),
         ("maintenance", _maintenance(scenario)),
         ("checkpoint", _checkpoint(scenario, forecast)),
@@ -53,8 +53,10 @@ def _machine(scenario: Scenario, forecast: Forecast) -> str:
     return f"{nodes}, {spares}{slots}; {plural(forecast.data_parallel, 'replica')}"
 
 
-def _step(forecast: Forecast) -> str:
+def _step(scenario: Scenario, forecast: Forecast) -> str:
     step = f"{duration(forecast.step_s)} for {plural(forecast.global_batch, 'sample')}"
+    if ramp := scenario.model.ramp:
+        step += f", {count(ramp[0].global_batch)} at first, growing until {count(ramp[-1].until_samples)} are read"
     return f"{step}; an epoch of {count(forecast.samples)} samples takes {count(forecast.epoch_steps)} steps"
 
 

@@ -63,7 +63,7 @@ class Follower:
             self._lineage.append(_Begun(step, saved, at))
         self._degree = degree
         self._begun.append((step, at))
-        return self._loader.steps_left(at)
+        return self._loader.steps_left(at, step)
 
     def resume_ns(self, step: int, degree: int) -> int:
         """How long the loader takes to come back to a step: no time, as no loader says otherwise."""

@@ -157,10 +157,6 @@ class Loader(Protocol):
         """What it is composed of."""
 
     @property
-    def spaces(self) -> Spaces:
-        """The orders that its draws speak of."""
-
-    @property
     def acts_on_time(self) -> bool:
         """Whether it may end the run, so that the clock has to ask it."""
 
@@ -182,8 +178,25 @@ class Loader(Protocol):
         `reached` is where the loader was when the job died.
         """
 
-    def steps_left(self, at: Any) -> int | None:
-        """Steps until its end, None if it has none."""
+    def steps_left(self, at: Any, step: int) -> int | None:
+        """Steps from `step` on until its end, None if it has none."""
+
+    def steps_as_planned(self, stretches: Sequence[Any], planned_steps: int) -> int:
+        """How many steps of the stretches read what the run of `planned_steps` without failures reads then.
+
+        By the positions and orders that are read: that other ones hold the same samples by chance is left out.
+        """
+
+    def batch_at(self, stretch: Any, step: int, ranks: int) -> list[NDArray[np.int64]]:
+        """The samples that each rank reads in one step of a stretch, int64 arrays."""
+
+
+class CorpusLoader(Loader, Protocol):
+    """A loader of one corpus, of which the account can be asked."""
+
+    @property
+    def spaces(self) -> Spaces:
+        """The orders that its draws speak of."""
 
     def draws(self, stretches: Sequence[Any]) -> tuple[Draws, NDArray[np.int64]]:
         """What the stretches read, for the account, and the index of the stretch of each row, int64[rows]."""
@@ -209,15 +222,6 @@ class Loader(Protocol):
 
     def first_samples(self, epoch: int, count: int) -> NDArray[np.int64]:
         """The first samples of an epoch in the run's order, int64[count], as if one reader read them all."""
-
-    def steps_as_planned(self, stretches: Sequence[Any], planned_steps: int) -> int:
-        """How many steps of the stretches read what the run of `planned_steps` without failures reads then.
-
-        By the positions and orders that are read: that other ones hold the same samples by chance is left out.
-        """
-
-    def batch_at(self, stretch: Any, step: int, ranks: int) -> list[NDArray[np.int64]]:
-        """The samples that each rank reads in one step of a stretch, int64 arrays."""
 
 
 def count_reads(spaces: Spaces, reads: ToCount, rng: np.random.Generator) -> Ledger:

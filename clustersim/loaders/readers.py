@@ -69,7 +69,7 @@ class Readers:
         parts = self.parts
         refuses = "refuse" in (parts.comes_back, parts.on_layout_change, parts.missing_state, parts.past_end)
         refuses |= parts.on_layout_change == "redivide" or parts.interleave > 1
-        return self._epochs is not None or refuses or self.steps_left(self.start(self._first_ranks)) is not None
+        return self._epochs is not None or refuses or self.steps_left(self.start(self._first_ranks), 0) is not None
 
     # --- the layout
 
@@ -151,7 +151,7 @@ class Readers:
         begun = self._after(at)
         return begun if self._steps_of_epoch(begun) else None
 
-    def steps_left(self, at: Standing) -> int | None:
+    def steps_left(self, at: Standing, step: int) -> int | None:
         """Steps until the end of the last epoch; None if there is no last one."""
         if self._epochs is not None and at.epoch >= self._epochs:
             return 0

@@ -209,6 +209,8 @@ class Scenario(Part):
             if loader.counted_at == "issued" or loader.comes_back == "remainder":
                 found = f'counted_at = "{loader.counted_at}" and comes_back = "{loader.comes_back}"'
                 raise wrong('counted_at = "trained" and no remainder with data.skip', found, key="loader")
+        if self.model.ramp:
+            self._check_paced("model.batch_ramp")
         if self.recovery.batch == "shrinks" and loader.rank_batch != "constant":
             expected = '"constant" with recovery.batch = "shrinks"'
             raise wrong(expected, f'"{loader.rank_batch}"', key="loader.rank_batch")
@@ -224,6 +226,17 @@ class Scenario(Part):
         if loader.rank_batch == "constant" and self.sizes.batch % data:
             expected = f'a multiple of {data}, the ranks, with loader.rank_batch = "constant"'
             raise wrong(expected, str(self.sizes.batch), key="model.global_batch")
+
+    def _check_paced(self, by: str) -> None:
+        """What a loader must be for a count of samples, not of steps, to say where it stands."""
+        loader = self.loader
+        if not loader.spans_epochs:
+            raise wrong(f'last_batch = "span", one position of all ranks, with {by}', "parts", key="loader")
+        if loader.counted_at == "issued":
+            raise wrong(f'"trained" with {by}', '"issued"', key="loader.counted_at")
+        for key, other in (("data.skip", self.data.skip), ("poison", self.poison)):
+            if other:
+                raise wrong(f"no {key} with {by}", "both", key=key)
 
     def _check_poison(self, poison: Poison) -> None:
         samples = self.sizes.samples

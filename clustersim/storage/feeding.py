@@ -56,7 +56,8 @@ class StoredFeed:
         if degree not in self._fed:
             self._fed[degree] = _fed(self._scenario, degree)
         sizes = self._scenario.sizes
-        again = step * sizes.batch % sizes.samples // sizes.batch if replays(self._scenario.loader) else 0
+        read = sizes.batches.before(step)
+        again = read % sizes.samples // sizes.batch if replays(self._scenario.loader) else 0
         own_ns = 0 if self._follower is None else self._follower.resume_ns(step, degree)
         return own_ns + round(replay_s(again, *self._fed[degree]) / NS)
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from clustersim.account import story
 from clustersim.data.packing import pack
 from clustersim.run import Run
 from clustersim.scenario import Scenario
@@ -31,7 +30,7 @@ def story_of(run: Run, sample: int) -> SampleStory:
         ValueError: there is no such sample, or it was read too often to be listed.
     """
     reads = run.sample(sample)
-    planned = len(story(run.spaces, run.planned_draws, sample).row)
+    planned = run.corpus_of(sample).planned_views(sample)
     return SampleStory(sample, planned, int((reads["fate"] == "kept").sum()), reads)
 
 

@@ -5,6 +5,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 
 from literal.loader import Loader
+from literal.mixture import Mixed, Mixture
 from literal.streams import RefusedError
 
 
@@ -42,7 +43,8 @@ def run(parts, corpus, attempts, batch, epochs, steps):
     needed = {attempt.start for attempt in attempts[1:]}
     loader = None
     for life, attempt in enumerate(attempts):
-        before, loader = loader, Loader(parts, corpus, batch, epochs, attempt.ranks, life)
+        kind = Mixture if isinstance(corpus, Mixed) else Loader
+        before, loader = loader, kind(parts, corpus, batch, epochs, attempt.ranks, life)
         if life:
             ranks, state = checkpoints[attempt.start]
             try:
@@ -62,6 +64,7 @@ def run(parts, corpus, attempts, batch, epochs, steps):
 
 def _play(loader, attempt, line, checkpoints, needed, epochs, steps):
     step, idle = attempt.start, 0
+    loader.trained = sum(map(len, line.steps))
     loader.steps = step  # it is the trainer that counts them, whatever step the loader's state is of
     behind = max(0, -loader.parts.state_ahead)
     earlier = deque(maxlen=behind)

@@ -11,6 +11,14 @@ def run_of(things, k, count):
     return things[k * size + min(k, longer) :][: size + (k < longer)]
 
 
+def batch_of(ramp, trained, full):
+    """The size of the next batch of a trainer that has trained so many samples."""
+    for until, batch in ramp:
+        if trained < until:
+            return batch
+    return full
+
+
 class Loader:
     """One process of a job: `ranks` ranks that read `batch` samples a step together, in an epoch of the corpus.
 
@@ -26,6 +34,7 @@ class Loader:
         self.steps, self.loop_steps, self.done = 0, 0, 0  # delivered: in the run; in the loop's epoch, by its count
         self.own_count, self.offset, self.left, self.queue = 0, 0, None, None
         self.first_epoch, self.first_ranks = 0, ranks  # of this process; of the run
+        self.trained = 0  # samples of the run so far, which the trainer knows
         self.readers = self.fresh_readers()
         self.whole = self.steps_at_start()  # of an epoch that is read from its start
 
@@ -182,8 +191,8 @@ class Loader:
 
     def spanning_step(self):
         """A global batch that goes on in the next epoch where this one ends."""
-        step = []
-        while len(step) < self.batch or self.position() in self.parts.skip:
+        step, batch = [], batch_of(self.parts.ramp, self.trained, self.batch)
+        while len(step) < batch or self.position() in self.parts.skip:
             skipped = self.position() in self.parts.skip
             sample = self.readers[0].streams[0].next()
             if sample is None:
@@ -192,6 +201,7 @@ class Loader:
                 step.append((self.epoch, sample))
         self.loop_steps += 1
         self.steps += 1
+        self.trained += batch
         return step
 
     def position(self):

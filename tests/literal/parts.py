@@ -169,6 +169,7 @@ class Parts:
     state_ahead: int = 0  # a checkpoint holds the loader's state of so many steps later (below 0: earlier)
     taken_for: int = 0  # and comes back as so many samples for each of them; 0: as many as it has
     skip: tuple = ()  # positions that no step reads, with batches that span epochs
+    ramp: tuple = ()  # (until, batch): smaller batches until so many samples are trained, with batches that span epochs
 
     def __post_init__(self):
         for part, choices in CHOICES.items():
