@@ -36,6 +36,13 @@ def test_a_table_for_each_store(clustersim):
     assert [line.split()[:2] for line in printed.splitlines()].count(["random", "epoch"]) == 2
 
 
+def test_it_holds_buffers_beside_the_published_marks_and_says_what_a_crash_costs_a_copy(clustersim):
+    printed = clustersim("feed", "small", "--stores", "nvme", "--steps", 5, "--resume-at", 16_000)[1]
+    lines = printed.splitlines()
+    assert any(line.startswith("The buffers of torchdata-iterable-buffer hold 0.25 % of the data") for line in lines)
+    assert any(line.startswith("A shuffled copy takes ") and "on nvme; a crash meanwhile" in line for line in lines)
+
+
 def test_json_is_the_table(clustersim):
     code, printed, err = clustersim(*ASKED, "--json")
     assert (code, err) == (0, "")
@@ -56,6 +63,7 @@ def test_what_is_wrong_is_one_line(clustersim, tmp_path):
         ("feed", "workshop"),
         ("feed", "small", "--stores", "tape"),
         ("feed", "small", "--steps", 0),
+        ("feed", "small", "--resume-at", 16_690),
         ("feed", "small", "--out", tmp_path / "feed.txt"),
         ("feed", "small", "--set", "feed.workers=1 M", "--stores", "nvme"),
     ):
