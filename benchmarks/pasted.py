@@ -1,6 +1,11 @@
-"""Puts what a command measured into the place that a page has for it."""
+"""How figures are written, and put into the place that a page has for them."""
 
 from pathlib import Path
+
+
+def number(value: float) -> str:
+    """Three digits, or all of those before the point."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def paste(page: Path, place: str, text: str) -> None:

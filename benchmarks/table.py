@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from measures import account, clock, process, storing, studies
-from pasted import paste
+from pasted import number, paste
 
 
 class Row(NamedTuple):
@@ -55,18 +55,13 @@ def page(found: Sequence[Row], before: dict[str, float]) -> str:
     lines = [f"| what | found | bar | met |{with_before}", "|---|---|---|---|" + ("---|" if before else "")]
     for row in found:
         told = f" ({row.told})" if row.told else ""
-        bar = "" if row.bar is None else f"{'at least' if row.at_least else 'at most'} {_figure(row.bar)}{row.unit}"
+        bar = "" if row.bar is None else f"{'at least' if row.at_least else 'at most'} {number(row.bar)}{row.unit}"
         met = "" if row.bar is None else "yes" if row.met else "**no**"
-        line = f"| {row.what} | {_figure(row.found)}{row.unit}{told} | {bar} | {met} |"
+        line = f"| {row.what} | {number(row.found)}{row.unit}{told} | {bar} | {met} |"
         if before:
-            line += f" {_figure(before[row.what])}{row.unit} |" if row.what in before else " |"
+            line += f" {number(before[row.what])}{row.unit} |" if row.what in before else " |"
         lines.append(line)
     return "\n".join(lines)
-
-
-def _figure(value: float) -> str:
-    """Three digits, or all of those before the point."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
