@@ -586,6 +586,13 @@ def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(ScenarioError) as caught:
         load_scenario(tmp_path)
     assert str(caught.value) == f"{tmp_path}: expected a scenario file, found a directory"
+    (tmp_path / "mine.toml").touch()
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario(tmp_path / "mine")
+    assert str(caught.value) == f'{tmp_path / "mine"}: {missing}; did you mean "{tmp_path / "mine.toml"}"?'
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(ScenarioError, match=r'found a directory; did you mean ".*mine\.toml"\?$'):
+        load_scenario(tmp_path / "mine")
     with pytest.raises(ScenarioError, match="expected a readable scenario file, found an error"):
         load_scenario("a\0b.toml")
 
