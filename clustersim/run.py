@@ -37,6 +37,14 @@ POISON_MAX = 40_000_000
 
 Figure = int | float | None
 
+CORPUS_FIGURES = ("planned_views", "extra_views", "missing_views", "never_seen_samples")
+"""The figures that a mixture has of each corpus, too."""
+
+
+def corpus_figure(name: str, corpus: str) -> str:
+    """What a figure of one corpus of a mixture is called."""
+    return f"{name}.{corpus}"
+
 
 @dataclass(frozen=True)
 class Run:
@@ -60,7 +68,8 @@ class Run:
     def corpora(self) -> list[CorpusReads]:
         """What was read of each corpus of a mixture; of the one corpus, if there is no mixture."""
         drawn_by, ranks = (self.seed, self.replication), self.scenario.sizes.data
-        found = reads_of(self.loader, self.reads, ranks, self.planned_steps, drawn_by, [""])
+        names = [corpus.name for corpus in self.scenario.data.corpora or ()] or [""]
+        found = reads_of(self.loader, self.reads, ranks, self.planned_steps, drawn_by, names)
         return found if self.poison is None else [replace(each, taken_out=self.poison.taken_out) for each in found]
 
     @property
@@ -270,9 +279,20 @@ class Run:
             "extra_views_ideal": ideal.extra,
             "missing_views_ideal": ideal.missing,
             **self._in_documents_and_tokens(ledger),
+            **self._corpus_figures(ledger),
             "identical_steps_share": self.identical_steps / self.steps if self.steps else 1.0,
             "steps": self.steps,
             "rolled_back_steps": self.rolled_back_steps,
+        }
+
+    def _corpus_figures(self, ledger: Ledger) -> dict[str, Figure]:
+        """The figures of each corpus of a mixture, the corpus's name behind the figure's; nothing without a mixture."""
+        cells = ledger.by_cell()
+        columns = dict(zip(CORPUS_FIGURES, (cells.planned_views, cells.extra, cells.missing, cells.never), strict=True))
+        return {
+            corpus_figure(name, corpus.name): int(column[number])
+            for number, corpus in enumerate(self.scenario.data.corpora or ())
+            for name, column in columns.items()
         }
 
     def _in_documents_and_tokens(self, ledger: Ledger) -> dict[str, Figure]:
@@ -405,14 +425,21 @@ class Run:
 
     @cached_property
     def ledger(self) -> pd.DataFrame:
-        """How many samples were planned and seen how often: planned, seen, samples; it sums to N."""
+        """How many samples (of which corpus) were planned and seen how often: planned, seen, samples; it sums to N."""
         from clustersim import tables
 
         return tables.ledger(self)
 
     @cached_property
+    def by_corpus(self) -> pd.DataFrame:
+        """One row a corpus of a mixture, or one of all samples: what was planned and seen of it."""
+        from clustersim import tables
+
+        return tables.by_corpus(self)
+
+    @cached_property
     def shards(self) -> pd.DataFrame:
-        """One row a shard, where the order deals out shards; else one row of all samples."""
+        """One row a shard, where the order deals out shards; else one row of all samples (of each corpus)."""
         from clustersim import tables
 
         return tables.shards(self)
@@ -458,6 +485,13 @@ class Run:
         from clustersim import tables
 
         return tables.damage(self)
+
+    @cached_property
+    def damage_by_corpus(self) -> pd.DataFrame:
+        """`damage`, one row a restart and corpus of a mixture."""
+        from clustersim import tables
+
+        return tables.damage_by_corpus(self)
 
 
 def _joined(reads: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:

@@ -31,6 +31,7 @@ def assumptions(scenario: Scenario, forecast: Forecast) -> Table:
     for subject, text in (
         ("machine", _machine(scenario, forecast)),
         ("step", _step(scenario, forecast)),
+        ("mixture", _mixture(scenario, forecast)),
         ("failures", _failures(forecast)),
         ("maintenance", _maintenance(scenario)),
         ("checkpoint", _checkpoint(scenario, forecast)),
@@ -57,7 +58,19 @@ def _step(scenario: Scenario, forecast: Forecast) -> str:
     step = f"{duration(forecast.step_s)} for {plural(forecast.global_batch, 'sample')}"
     if ramp := scenario.model.ramp:
         step += f", {count(ramp[0].global_batch)} at first, growing until {count(ramp[-1].until_samples)} are read"
+    if scenario.data.corpora is not None:
+        return step
     return f"{step}; an epoch of {count(forecast.samples)} samples takes {count(forecast.epoch_steps)} steps"
+
+
+def _mixture(scenario: Scenario, forecast: Forecast) -> str:
+    corpora = scenario.data.corpora or ()
+    whole, read = sum(each.weight for each in corpora), scenario.sizes.batches.before(forecast.failure_free_steps)
+    return "; ".join(
+        f"{each.name} {share(each.weight / whole)}, {count(read * each.weight / whole / each.samples)} "
+        f"epochs of {plural(each.samples, 'sample')}"
+        for each in corpora
+    )
 
 
 def _failures(forecast: Forecast) -> str:

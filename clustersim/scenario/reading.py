@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import model_validator
 
+from clustersim.scenario.corpora import Corpus, check_corpora
 from clustersim.scenario.errors import wrong
 from clustersim.scenario.packing import count_whole, whole_per_document
 from clustersim.scenario.part import Part
@@ -42,6 +43,8 @@ class Data(Part):
     """Instead of documents."""
     windows: Windows | None = None
     """Instead of documents: overlapping windows of one sequence."""
+    corpora: tuple[Corpus, ...] | None = None
+    """Instead of documents: several corpora that every batch is mixed of. Samples are numbered through all of them."""
     bytes_per_sample: BytesEach | None = None
     """Mean bytes of a sample as it lies in its shard; its tokens times model.bytes_per_token if not said."""
     tokens_per_document: PositiveNumber | None = None
@@ -67,13 +70,19 @@ class Data(Part):
 
     @model_validator(mode="after")
     def _check(self) -> "Data":
-        missing = [self.documents, self.document_lengths, self.samples, self.windows].count(None)
-        if missing != 3:
-            found = "none of them" if missing == 4 else "more than one"
-            raise wrong("exactly one of documents, document_lengths, samples and windows", found, key="samples")
+        told = [self.documents, self.document_lengths, self.samples, self.windows, self.corpora]
+        if told.count(None) != len(told) - 1:
+            found = "none of them" if told.count(None) == len(told) else "more than one"
+            raise wrong(
+                "exactly one of documents, document_lengths, samples, windows and corpora", found, key="samples"
+            )
         self._check_documents()
-        if self.shards > _MOST_SHARDS:
-            raise wrong("at most 10 M shards", str(self.shards), key="shards")
+        if self.corpora is not None:
+            check_corpora(self.corpora)
+            if self.shards != 1:
+                raise wrong("the shards of each corpus beside data.corpora", str(self.shards), key="shards")
+        if self.count_shards > _MOST_SHARDS:
+            raise wrong("at most 10 M shards", str(self.count_shards), key="shards")
         if self.tokens_per_document is not None and self.tokens_per_document >= _LONGEST_DOCUMENT:
             raise wrong("a mean length below 1e15 tokens", str(self.tokens_per_document), key="tokens_per_document")
         for number, (low, high) in enumerate(self.skip or ()):
@@ -109,6 +118,11 @@ class Data(Part):
         return sum(self.document_lengths) / len(self.document_lengths)
 
     @property
+    def count_shards(self) -> int:
+        """Shards of all corpora."""
+        return self.shards if self.corpora is None else sum(corpus.shards for corpus in self.corpora)
+
+    @property
     def skipped(self) -> list[tuple[int, int]]:
         """The runs of positions that are skipped, rising and apart from each other."""
         runs: list[tuple[int, int]] = []
@@ -127,6 +141,8 @@ class Data(Part):
         """Samples of an epoch (may be 0); `sequence_length` in tokens, needed where documents are packed."""
         if self.samples is not None:
             return self.samples
+        if self.corpora is not None:
+            return sum(corpus.samples for corpus in self.corpora)
         if self.windows is not None:
             return self.windows.count
         # `_check` left no other case.
