@@ -9,7 +9,7 @@ import pytest
 from clustersim.scenario import ScenarioError, load_scenario, presets, shipped
 from clustersim.scenario.laws import Exponential, ExponentialLife, LogNormal, Weibull
 
-SHIPPED = ["capacity", "images", "llama3-405b", "mixture", "small", "workshop"]
+SHIPPED = ["capacity", "images", "llama3-405b", "mixture", "small", "windows", "workshop"]
 PRESETS = {
     "restore": ("samples", "exact", None),
     "epoch": ("epoch", "restart-epoch", None),
