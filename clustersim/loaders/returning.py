@@ -60,7 +60,7 @@ class ReaderLoader(Readers):
             return Refused(f"the loader was saved by {at.ranks} ranks, and {ranks - at.ranks} of {ranks} have no state")
         match parts.comes_back:
             case "restart-run":
-                return self.start(ranks)
+                return replace(self.start(ranks), first=at.first)
             case "restart-epoch":
                 begun = self._begin(at, at.epoch, ranks)
                 return replace(begun, counted=begun.counted + at.counted.max()) if parts.keeps_count else begun

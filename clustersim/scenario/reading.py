@@ -174,6 +174,9 @@ class Loader(Part):
     every n-th shard, a run of shards, or the next shard of a common queue."""
     permutes: Literal["epoch", "part"] = "epoch"
     """With partition = "contiguous" or "shards": the epoch is shuffled and then divided, or each part by itself."""
+    dealt_to: Literal["ranks", "first-ranks"] = "ranks"
+    """Parts are dealt to the ranks that there are; or they stay dealt to those that the run began with, and nobody
+    reads what was dealt to a rank that is lost."""
     readers_per_rank: PositiveCount = 1
     """Workers of a rank that the data is divided over; workers that only fetch ahead are told by prefetch."""
     uneven: Literal["leave", "pad", "drop"] = "leave"
@@ -345,6 +348,17 @@ _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
     ("counted_at", {"saves": ("samples",), "readers_per_rank": (1,)}),
     ("reshuffle_lasts", {"comes_back": ("reshuffle",)}),
     ("permutes", {"partition": ("contiguous", "shards", "contiguous-shards")}),
+    (
+        "dealt_to",
+        {
+            "partition": ("strided", "contiguous"),
+            "on_layout_change": ("keep",),
+            "permutes": ("epoch",),
+            "last_batch": ("short",),
+            "buffer": (0,),
+            "keeps_count": (False,),
+        },
+    ),
     ("readers_per_rank", {"partition": _PARTS}),
     ("uneven", {"partition": _IN_SAMPLES}),
     (

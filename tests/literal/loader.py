@@ -40,6 +40,12 @@ class Loader:
 
     # What an epoch is made of
 
+    @property
+    def dealt(self):
+        """The readers that an epoch is dealt to, of which some may be lost."""
+        first = self.first_ranks if self.parts.dealt_to == "first-ranks" else 0
+        return max(self.readers_count, first)
+
     def epoch_shards(self, epoch, reader):
         family = self.family if epoch == self.epoch or self.parts.reshuffle_lasts == "for-good" else 0
         return self.corpus.epoch(family, self.order_epoch(epoch), self.ranks, reader)
@@ -52,7 +58,7 @@ class Loader:
 
     def reader_lists(self, epoch, r):
         """The shards that reader r reads in one epoch, and which samples of them it keeps: (offset, every)."""
-        parts, count = self.parts, self.readers_count
+        parts, count = self.parts, self.dealt
         shards = self.epoch_shards(epoch, r)
         dealt_anew = self.left is not None and epoch == self.epoch
         if dealt_anew:
@@ -81,7 +87,7 @@ class Loader:
     def evened(self, ids):
         """The epoch's order, filled up from its start or cut until it divides into streams, or their whole batches."""
         parts = self.parts
-        unit = self.readers_count * parts.workers * (1 if parts.last_batch in ("short", "span") else self.batch)
+        unit = self.dealt * parts.workers * (1 if parts.last_batch in ("short", "span") else self.batch)
         if parts.last_batch == "pad" or parts.uneven == "pad":
             return ids + (ids * unit)[: -len(ids) % unit]
         return ids[: len(ids) - len(ids) % unit] if parts.uneven == "drop" else ids
@@ -111,9 +117,9 @@ class Loader:
         """The run of samples, or of shards, of stream w of reader r."""
         shards, workers = self.epoch_shards(epoch, r), self.parts.workers
         if self.parts.partition == "contiguous-shards":
-            return run_of(shards, r * workers + w, self.readers_count * workers)
+            return run_of(shards, r * workers + w, self.dealt * workers)
         ids = self.evened([x for shard in shards for x in shard])
-        return [run_of(ids, r * workers + w, self.readers_count * workers)]
+        return [run_of(ids, r * workers + w, self.dealt * workers)]
 
     def fresh_reader(self, r):
         passes = {"epoch": 1, "repeat": self.epochs, "endless": 4 * self.epochs}[self.parts.passes]

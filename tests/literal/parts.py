@@ -22,6 +22,10 @@ CHOICES = {
         "epoch": "the epoch is permuted, then divided",
         "part": "every reader permutes its own part (its shards, where the partition is by shards)",
     },
+    "dealt_to": {
+        "ranks": "an epoch is dealt to the readers that there are",
+        "first-ranks": "to those that the run began with, if they were more: the parts of the others nobody reads",
+    },
     "worker_split": {
         "shards": "stream w of W takes the reader's shards w, w + W, ..",
         "strided": "its samples w, w + W, ..",
@@ -135,6 +139,7 @@ class Parts:
 
     partition: str = "global"
     permutes: str = "epoch"
+    dealt_to: str = "ranks"
     readers: int = 0  # a fixed number of readers whatever the ranks; 0: one for each rank
     workers: int = 1  # streams of a reader, which deliver its batches in turn; one that has no more is left out
     worker_split: str = "shards"
