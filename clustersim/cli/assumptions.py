@@ -6,6 +6,7 @@ from clustersim.cli.output import table
 from clustersim.cli.words import count, duration, plural, share
 from clustersim.cluster.compile import law_of
 from clustersim.forecast import Forecast
+from clustersim.loaders.taken_out import wanders
 from clustersim.scenario import Scenario
 from clustersim.scenario.checkpoint import Medium
 from clustersim.storage.feeding import supply_of
@@ -173,7 +174,8 @@ def _poison(scenario: Scenario) -> str:
     number = round((poison.share or 0) * scenario.sizes.samples) if poison.samples is None else len(poison.samples)
     kill = "one of them crashes" if poison.together == 1 else f"{poison.together} of them in a batch crash"
     then = f"after {plural(poison.retries, 'retry', 'retries')}: {poison.act}"
-    return f"{plural(number, 'sample')}; {kill} a step each time; {then}"
+    where = "at another step after each restart" if wanders(scenario) else "each time"
+    return f"{plural(number, 'sample')}; {kill} a step {where}; {then}"
 
 
 def _spelt(value: object) -> str:

@@ -121,11 +121,16 @@ def answer(result: Result) -> list[str]:
         f"Of {said('wall_h')} it trained usefully for {said('ettr')}: "
         f"{said('interruptions', 'interruption')}, {said('rolled_back_steps', 'step')} rolled back."
     )
-    scratch = None
+    scratch = poison = None
+    if totals.get("poison_crashes"):
+        poison = (
+            f"Poison crashed it {said('poison_crashes', 'time')}, at {said('poison_steps', 'step')}, and "
+            f"{said('poison_acted', 'time')} often enough at one of them that something was done."
+        )
     if totals["from_scratch"]:
         scratch = f"No checkpoint was left at {said('from_scratch', 'restart')}: training began anew at step 0."
     several = None if alone else "In brackets: 95 % intervals of the means."
-    return [line for line in (*ended, data, clock, scratch, several) if line]
+    return [line for line in (*ended, data, clock, poison, scratch, several) if line]
 
 
 def _in_words(result: Result) -> Callable[..., str]:
