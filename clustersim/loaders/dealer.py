@@ -65,13 +65,6 @@ class Dealer:
             return Contiguous(order.size, readers, uneven, multiple, len(batches))
         return Strided(order.size, readers, uneven, multiple)
 
-    def divide(self, samples: Ints, ranks: int) -> Listed:
-        """Some samples in as many contiguous runs as there are readers, rank by rank."""
-        workers = self._parts.readers_per_rank
-        cuts = len(samples) * np.arange(ranks * workers + 1) // (ranks * workers)
-        runs = [samples[low:high] for low, high in pairwise(cuts.tolist())]
-        return Listed([runs[rank * workers + worker] for worker in range(workers) for rank in range(ranks)])
-
     def _sharded(self, family: int, epoch: int, readers: int, ranks: int) -> Deal | Listed:
         parts = self._parts
         begins = self._begins(family, epoch)

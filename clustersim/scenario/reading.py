@@ -315,18 +315,19 @@ class Loader(Part):
         if self.comes_back == "remainder" and (self.partition != "global" or self.counted_at != "trained"):
             expected = 'partition = "global" and counted_at = "trained" beside "remainder"'
             raise wrong(expected, f'"{self.partition}" and "{self.counted_at}"', key="comes_back")
-        for key, needed in _TOGETHER:
-            value, usual = getattr(self, key), type(self).model_fields[key].default
-            if value != usual:
-                for other, allowed in needed.items():
-                    found = getattr(self, other)
-                    if not allowed:
-                        fits, beside = bool(found), f"{other} of at least 1"
-                    else:
-                        fits = found in allowed or (other == "last_batch" and found is None and not spans)
-                        beside = f"{other} = {' or '.join(_spelt(each) for each in allowed)}"
-                    if not fits:
-                        raise wrong(f"{beside} beside {_spelt(value)}", _spelt(found), key=key)
+        usual = {key: field.default for key, field in type(self).model_fields.items()}
+        stated = [(key, needed) for key, needed in _TOGETHER if getattr(self, key) != usual[key]]
+        stated += [(key, needed) for (key, value), needed in _BESIDE.items() if getattr(self, key) == value]
+        for key, needed in stated:
+            for other, allowed in needed.items():
+                found = getattr(self, other)
+                if not allowed:
+                    fits, beside = bool(found), f"{other} of at least 1"
+                else:
+                    fits = found in allowed or (other == "last_batch" and found is None and not spans)
+                    beside = f"{other} = {' or '.join(_spelt(each) for each in allowed)}"
+                if not fits:
+                    raise wrong(f"{beside} beside {_spelt(getattr(self, key))}", _spelt(found), key=key)
         return self
 
 
@@ -393,6 +394,18 @@ _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
     ("missing_state", {"partition": _PARTS, "on_layout_change": ("keep",)}),
     ("past_end", {"comes_back": ("exact", "reshuffle")}),
 ]
+
+# What one of its choices goes together with.
+_BESIDE: dict[tuple[str, object], dict[str, tuple[object, ...]]] = {
+    ("on_layout_change", "redivide"): {
+        "partition": ("strided", "contiguous", "shards", "contiguous-shards"),
+        "permutes": ("epoch",),
+        "saves": ("samples",),
+        "comes_back": ("exact",),
+        "repeats": (1,),
+        "buffer": (0,),
+    },
+}
 
 # What makes a part that no formula gives; None: any value that is not the usual one.
 _LISTED: list[tuple[str, object]] = [

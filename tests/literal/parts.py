@@ -97,7 +97,8 @@ CHOICES = {
     "on_layout_change": {
         "keep-local": "reader r goes on where reader r was, in its own new part",
         "reshard": "every reader stands at an equal share of the global position",
-        "redivide": "what nobody has read is divided anew, cut to whole batches of every stream",
+        "redivide": "what nobody has read, in the order of the steps, is dealt anew batch by batch, from a whole step "
+        "of today's on; with dropped batches it is cut to whole batches of every stream",
         "refuse": "it does not come back",
     },
     "missing_state": {
