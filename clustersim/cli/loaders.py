@@ -12,12 +12,19 @@ from clustersim.cli.outcome import UNFINISHED
 from clustersim.cli.output import complain, emit_json, emit_page, table
 from clustersim.cli.picture import drawable, write_picture
 from clustersim.cli.usage import whole_number
-from clustersim.cli.words import count, plural, share
+from clustersim.cli.words import count, duration, plural, share
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from clustersim.study.league import League
+
+CHANGES = {"degree_4_to_3": "4 to 3 ranks", "degree_2_to_4": "2 to 4 ranks"}
+"""What a loader does on other ranks: column of the table, its head on the page."""
+
+RANKS = "Other ranks: tried on 960 samples, against whole epochs."
+RESUME = "Resume: how long the loader takes to come back, mean of a restart."
+"""What is said below the table."""
 
 SHOWN = {
     "extra_views": ("extra", count),
@@ -26,6 +33,9 @@ SHOWN = {
     "identical_steps_share": ("same steps", share),
 }
 """The figures of the league's table that are shown, and how."""
+
+RATES = {"extra_views_per_failure": "extra a failure", "missing_views_per_failure": "missing a failure"}
+"""And what a failure costs."""
 
 
 def loaders(
@@ -71,19 +81,21 @@ def _page(found: League, name: str, replications: int) -> list[RenderableType]:
     seed, rows = found.study.manifest["seed"], found.table.to_dict("records")
     ran, refused = ([row for row in rows if bool(row["refused"]) is kind] for kind in (False, True))
     heads = [head for head, _ in SHOWN.values()]
-    shown = table("preset", "order", *heads, "extra a failure", "4 to 3 ranks", "2 to 4 ranks", left=2)
-    for column in shown.columns[-2:]:
+    resume = ["resume"] if knows_resume(found) else []
+    shown = table("preset", "order", *heads, *RATES.values(), *resume, *CHANGES.values(), left=2)
+    for column in shown.columns[-len(CHANGES) :]:
         column.justify = "left"
     for row in ran:
         figures = [figure_in_words(row, figure, words) for figure, (_, words) in SHOWN.items()]
-        rate = row["extra_views_per_failure"]
-        degrees = row["degree_4_to_3"], row["degree_2_to_4"]
-        shown.add_row(row["preset"], row["order"], *figures, "" if rate != rate else count(rate), *degrees)
+        times = [duration(row["resume_s"])] if resume else []
+        shown.add_row(row["preset"], row["order"], *figures, *rates(row), *times, *(row[change] for change in CHANGES))
     head = f"{name} (seed {seed}, {plural(len(ran), 'preset')}, {plural(replications, 'replication')} each)"
     parts: list[RenderableType] = [head, "", answer(found), "", shown, ""]
     if replications > 1:
         parts.append("Means ± half of their 95 % intervals; every preset, as it ships, met the same failures.")
-    parts.append("Views against the plan of the same loader. Other ranks: tried on 960 samples, against whole epochs.")
+    parts.append(f"Views against the plan of the same loader. {RANKS}")
+    if resume:
+        parts.append(RESUME)
     if refused:
         parts += ["", f"{plural(len(refused), 'preset')} not run:"]
         parts += [f"{row['preset']}: {row['refused']}" for row in refused]
@@ -100,6 +112,16 @@ def answer(found: League) -> str:
     worst = ran.iloc[damage.argmax()]
     views = f"{count(worst['extra_views'])} extra and {count(worst['missing_views'])} missing views"
     return f"{sound}; the most by {worst['preset']}: {views}."
+
+
+def knows_resume(found: League) -> bool:
+    """Whether the scenario says what it is read from, so that coming back takes a known time."""
+    return "resume_s" in found.table and bool(found.table["resume_s"].notna().any())
+
+
+def rates(row: dict[Any, Any]) -> list[str]:
+    """What a failure costs, as text; empty without failures."""
+    return ["" if row[name] != row[name] else count(row[name]) for name in RATES]
 
 
 def figure_in_words(row: dict[Any, Any], figure: str, words: Any) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clustersim.cli.comparison import under_way
-from clustersim.cli.loaders import SHOWN, figure_in_words, in_json
+from clustersim.cli.loaders import RATES, SHOWN, figure_in_words, in_json, rates
 from clustersim.cli.options import JsonOption, ScenarioArgument, SeedOption, SetOption, load
 from clustersim.cli.outcome import UNFINISHED
 from clustersim.cli.output import complain, emit_json, emit_page, table
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from clustersim.study.replay import Replay
 
 
-HEADS = ("loader", "order", *(head for head, _ in SHOWN.values()), "extra a failure")
+HEADS = ("loader", "order", *(head for head, _ in SHOWN.values()), *RATES.values())
 """The columns of the table, as people see it."""
 
 
@@ -87,9 +87,8 @@ def _page(found: Replay, name: str, own: str, replications: int) -> list[Rendera
     counted, refused = ([row for row in rows if bool(row["refused"]) is kind] for kind in (False, True))
     shown = table(*HEADS, left=2)
     for row in counted:
-        rate = row["extra_views_per_failure"]
         figures = [figure_in_words(row, figure, words) for figure, (_, words) in SHOWN.items()]
-        shown.add_row(row["preset"] or own, row["order"], *figures, "" if rate != rate else count(rate))
+        shown.add_row(row["preset"] or own, row["order"], *figures, *rates(row))
     restarts = plural(found.restarts, "restart")
     parts: list[RenderableType] = [f"{restarts} of a real run, as {name} ({plural(replications, 'replication')})", ""]
     parts += [answer(counted), "", shown, ""]

@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis.report import Cell, Table
 from clustersim.cli.assumptions import assumptions
-from clustersim.cli.loaders import SHOWN
+from clustersim.cli.loaders import RATES, SHOWN
 from clustersim.cli.words import count
 from clustersim.forecast import forecast
 from clustersim.scenario import Scenario
@@ -33,9 +33,9 @@ def mean(row: dict[str, Any], figure: str, words: Words) -> Cell:
 
 
 def loader(row: dict[str, Any]) -> list[Cell]:
-    """The cells of a loader's row of the league, up to what a failure costs."""
+    """The cells of a loader's row, up to what a failure costs."""
     means = (mean(row, figure, words) for figure, (_, words) in SHOWN.items())
-    return [text(row["preset"]), text(row["order"]), *means, number(row["extra_views_per_failure"], count)]
+    return [text(row["preset"]), text(row["order"]), *means, *(number(row[name], count) for name in RATES)]
 
 
 def refused(rows: list[dict[str, Any]], caption: str) -> list[Table]:

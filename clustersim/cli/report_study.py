@@ -126,12 +126,21 @@ def _loaders(study: Study, directory: Path) -> _Told:
     table = pd.read_parquet(directory / league.TABLE)
     ran = _records(table[table["refused"] == ""])
     shown = (head for head, _ in loaders_page.SHOWN.values())
-    heads = ("preset", "order", *shown, "extra a failure", "4 to 3 ranks", "2 to 4 ranks")
-    rows = [[*loader(row), text(row["degree_4_to_3"]), text(row["degree_2_to_4"])] for row in ran]
-    note = f"{_MEANS.format('preset')} Other ranks: tried on 960 samples, against whole epochs."
+    found = league.League(table, study)
+    resume = ["resume"] if loaders_page.knows_resume(found) else []
+    heads = ("preset", "order", *shown, *loaders_page.RATES.values(), *resume, *loaders_page.CHANGES.values())
+    rows = [
+        [
+            *loader(row),
+            *([number(row["resume_s"], duration)] if resume else []),
+            *(text(row[change]) for change in loaders_page.CHANGES),
+        ]
+        for row in ran
+    ]
+    note = " ".join([_MEANS.format("preset"), loaders_page.RANKS, *([loaders_page.RESUME] if resume else [])])
     league_table = Table("Loaders, the least damage first", heads, rows, note)
     tables = [league_table, *refused(_records(table), "Presets that were not run")]
-    answer = loaders_page.answer(league.League(table, study))
+    answer = loaders_page.answer(found)
     drawn = Plot(plots.loaders(table), "Extra and missing views of each preset, in views, with 95 % intervals.", answer)
     return _Told(f"{plural(len(ran), 'loader preset')}", answer, [drawn], tables)
 

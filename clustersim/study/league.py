@@ -59,7 +59,8 @@ def league(
 
     The table has the columns preset, order, replications, unfinished (of them), for each of `FIGURES` its mean and
     <figure>_ci95_low and <figure>_ci95_high (NaN for a single replication), extra_views_per_failure and
-    missing_views_per_failure (over all interruptions; NaN without any), degree_4_to_3 and degree_2_to_4 (see
+    missing_views_per_failure (over all interruptions; NaN without any), resume_s (how long the loader takes to come
+    back, a restart; NaN where the scenario names no storage, or nothing restarts), degree_4_to_3 and degree_2_to_4 (see
     `on_degree`), and refused: why it was not run, else empty. It is sorted by extra and missing views together, with
     runs that did not finish after those that did.
 
@@ -139,9 +140,16 @@ def _row(name: str, entry: Scenario | ScenarioError, runs: pd.DataFrame | None) 
             "replications": len(runs),
             "unfinished": int((runs["outcome"] != "done").sum()),
             **figures_of(runs),
+            "resume_s": _resume_s(entry, runs),
         }
     row |= {f"degree_{change}": on_degree(name, *ranks) for change, ranks in CHANGES.items()}
     return row | {"refused": str(entry) if isinstance(entry, ScenarioError) else ""}
+
+
+def _resume_s(scenario: Scenario, runs: pd.DataFrame) -> float:
+    restarts = int(runs["restarts"].sum())
+    known = scenario.storage is not None and restarts
+    return 3600 * float(runs["time_loader_resume_h"].sum()) / restarts if known else np.nan
 
 
 def figures_of(runs: pd.DataFrame) -> dict[str, float]:

@@ -17,11 +17,22 @@ def test_it_prints_a_row_a_preset_and_why_some_are_not_run(clustersim):
     assert lines[0] == "The workshop: 240 documents, 60 steps, one failure (seed 0, 2 presets, 2 replications each)"
     assert lines[2] == "1 of 2 presets did no damage; the most by epoch: 80 extra and 80 missing views."
     assert [line.split() for line in lines[5:7]] == [
-        ["restore", "shuffle", "0", "0", "0", "100", "%", "0", "exact", "exact"],
-        ["epoch", "shuffle", "80", "80", "0", "66.7", "%", "80", "repeats", "repeats"],
+        ["restore", "shuffle", "0", "0", "0", "100", "%", "0", "0", "exact", "exact"],
+        ["epoch", "shuffle", "80", "80", "0", "66.7", "%", "80", "80", "repeats", "repeats"],
     ]
     assert lines[-2] == "1 preset not run:"
     assert lines[-1].startswith("datasets-3.6: workshop.toml: data.shards: expected at least 4 shards")
+
+
+def test_where_a_store_is_named_coming_back_takes_time(clustersim):
+    crash = ("--set", "run.epochs=", "--set", "run.steps=500", "--set", 'failures=[{cause="crash",at_steps=[400]}]')
+    options = ("--workers", 1, "--replications", 1, "--presets", "restore,torch-distributed-skip")
+    code, printed, _ = clustersim("loaders", "images", *crash, *options)
+    lines = printed.splitlines()
+    assert code == 0
+    assert lines[4].endswith("missing a failure   resume  4 to 3 ranks  2 to 4 ranks")
+    assert lines[-1] == "Resume: how long the loader takes to come back, mean of a restart."
+    assert "resume" not in clustersim(*ASKED, "--presets", "epoch")[1]
 
 
 def test_json_is_the_table(clustersim):

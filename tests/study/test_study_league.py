@@ -64,6 +64,17 @@ def test_a_shuffled_scenario_stays_shuffled_where_the_preset_can():
     assert table["order"].tolist() == ["shard-shuffle"]
 
 
+def test_coming_back_takes_the_time_that_the_clock_gave_it():
+    """A counter of steps reads the epoch again up to its step; a saved position is there at once."""
+    fed = load_scenario("images", {"run": {"steps": 20_000}, "failures": [{"cause": "crash", "at_steps": [19_000]}]})
+    resume_s = league(fed, ["restore", "torch-distributed-skip"], 1, workers=1).table.set_index("preset")["resume_s"]
+    assert 0 < resume_s["restore"] < 1
+    again = simulate(load_scenario(fed, {"loader": {"preset": "torch-distributed-skip"}}))
+    assert resume_s["torch-distributed-skip"] == pytest.approx(3600 * again.time_h["loader_resume"])
+    assert resume_s["torch-distributed-skip"] > 1000
+    assert league("workshop", ["epoch"], 1, workers=1).table["resume_s"].isna().all()
+
+
 def test_parts_of_the_scenarios_own_loader_are_left_out():
     scenario = load_scenario("workshop", {"loader.preset": "epoch", "loader.comes_back": "next-epoch"})
     assert league(scenario, ["epoch"], 1, workers=1).table.loc[0, "extra_views"] == 80
