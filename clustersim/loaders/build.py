@@ -21,9 +21,9 @@ def loader_of(scenario: Scenario, *orders: Order) -> Loader:
         reshuffle_lasts=stated.reshuffle_lasts or "epoch",
         last_batch=stated.last_batch or ("span" if stated.partition == "global" else "short"),
     )
-    if corpora or sizes.batches.ramp:
-        loaders = [SequenceLoader(order, 1, parts, sizes.epochs) for order in orders]
-        return MixtureLoader(loaders, Blend([corpus.weight for corpus in corpora] or [1]), sizes.batches)
+    if parts.last_batch == "span" and (corpora or sizes.batches.ramp or parts.saves == "steps"):
+        blend = Blend([corpus.weight for corpus in corpora] or [1])
+        return MixtureLoader(orders, parts, blend, sizes.batches, sizes.epochs)
     (order,) = orders
     if parts.last_batch == "span":
         return SequenceLoader(order, sizes.batch, parts, sizes.epochs, Skips(scenario.data.skipped))

@@ -6,13 +6,14 @@ and epochs, and what a restart does to it is what the composition does to a load
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clustersim.data.blend import Blend
+from clustersim.data.orders import Order
 from clustersim.history import Refused
 from clustersim.loaders.parts import Parts
 from clustersim.loaders.sequence import SequenceLoader
@@ -51,79 +52,93 @@ class Mixed(NamedTuple):
     stretches: tuple[Any, ...]
 
 
+class Stand(NamedTuple):
+    """Where the loader of each corpus stands, or what is saved of it, after so many steps of the run."""
+
+    step: int
+    corpora: tuple[Any, ...]
+
+
 class Moved(NamedTuple):
     """Steps delivered (fewer than asked if a loader came to its end), and where the loaders stand after them."""
 
     stretch: Mixed
-    position: tuple[Any, ...]
+    position: Stand
 
 
 class MixtureLoader:
-    """Its positions and what it saves are those of its loaders, a tuple of one for each corpus."""
+    """A loader for each corpus, of batches of one sample.
 
-    def __init__(self, loaders: Sequence[SequenceLoader], blend: Blend, batches: Batches) -> None:
+    Where the composition saves the steps of the run, the position of the mixture comes back as so many of today's
+    batches, whatever the batches were.
+    """
+
+    def __init__(
+        self, orders: Sequence[Order], parts: Parts, blend: Blend, batches: Batches, epochs: int | None = None
+    ) -> None:
         """Mix corpora.
 
         Args:
-            loaders: one for each corpus, with batches of one sample; all of one composition.
+            orders: of each corpus.
+            parts: of each loader.
             blend: whose turn it is at each position of the mixture.
             batches: the samples of each step.
+            epochs: as of `SequenceLoader`.
         """
-        self.loaders = tuple(loaders)
-        self.ticks = tuple(Ticks(batches, blend, corpus) for corpus in range(len(loaders)))
+        self.parts = parts
+        counting = replace(parts, saves="samples") if parts.saves == "steps" else parts
+        self.loaders = tuple(SequenceLoader(order, 1, counting, epochs) for order in orders)
+        self.ticks = tuple(Ticks(batches, blend, corpus) for corpus in range(len(orders)))
         self._blend, self._batches = blend, batches
-        self.firsts = np.cumsum([0, *(loader.size for loader in loaders)])
+        self.firsts = np.cumsum([0, *(order.size for order in orders)])
         """The number of each corpus's first sample, as samples are numbered through all corpora, and that of all."""
-
-    @property
-    def parts(self) -> Parts:
-        """What every one of its loaders is composed of."""
-        return self.loaders[0].parts
 
     @property
     def acts_on_time(self) -> bool:
         """Whether it comes to an end of its own, or may refuse a restart."""
         return any(loader.acts_on_time for loader in self.loaders)
 
-    def start(self, ranks: int) -> tuple[Any, ...]:
+    def start(self, ranks: int) -> Stand:
         """The very first sample of every corpus."""
-        return tuple(loader.start(ranks) for loader in self.loaders)
+        return Stand(0, tuple(loader.start(ranks) for loader in self.loaders))
 
-    def steps_left(self, at: tuple[Any, ...], step: int) -> int | None:
+    def steps_left(self, at: Stand, step: int) -> int | None:
         """Whole steps from `step` on until the first corpus comes to its end; None if none does."""
         ends = []
-        for loader, ticks, each in zip(self.loaders, self.ticks, at, strict=True):
+        for loader, ticks, each in zip(self.loaders, self.ticks, at.corpora, strict=True):
             left = loader.steps_left(each, ticks.before(step))
             if left is not None:
                 ends.append(int(ticks.step_of(np.array([ticks.before(step) + left]))[0]) - step)
         return min(ends, default=None)
 
-    def advance(self, at: tuple[Any, ...], step: int, steps: int) -> Moved:
+    def advance(self, at: Stand, step: int, steps: int) -> Moved:
         """Deliver the batches of `steps` steps, or as many as are left."""
         left = self.steps_left(at, step)
         steps = steps if left is None else min(steps, left)
         moved = [
             loader.advance(each, ticks.before(step), ticks.before(step + steps) - ticks.before(step))
-            for loader, ticks, each in zip(self.loaders, self.ticks, at, strict=True)
+            for loader, ticks, each in zip(self.loaders, self.ticks, at.corpora, strict=True)
         ]
         stretches = tuple(each.stretch for each in moved)
-        return Moved(Mixed(step, steps, stretches), tuple(each.position for each in moved))
+        return Moved(Mixed(step, steps, stretches), Stand(step + steps, tuple(each.position for each in moved)))
 
-    def save(self, at: tuple[Any, ...]) -> tuple[Any, ...]:
+    def save(self, at: Stand) -> Stand:
         """What a checkpoint keeps of every corpus."""
-        return tuple(loader.save(each) for loader, each in zip(self.loaders, at, strict=True))
+        return Stand(at.step, tuple(loader.save(each) for loader, each in zip(self.loaders, at.corpora, strict=True)))
 
-    def resume(
-        self, saved: tuple[Any, ...], reached: tuple[Any, ...], ranks: int, leg: int
-    ) -> tuple[Any, ...] | Refused:
+    def resume(self, saved: Stand, reached: Stand, ranks: int, leg: int) -> Stand | Refused:
         """Back in every corpus by the rule of the composition."""
         back = []
-        for loader, kept, last in zip(self.loaders, saved, reached, strict=True):
+        for loader, kept, last in zip(self.loaders, saved.corpora, reached.corpora, strict=True):
             position = loader.resume(kept, last, ranks, leg)
             if isinstance(position, Refused):
                 return position
             back.append(position)
-        return tuple(back)
+        if self.parts.saves == "steps":
+            today = self._batches.before(saved.step + 1) - self._batches.before(saved.step)
+            counts = (self._blend.before(corpus, np.array([saved.step * today])) for corpus in range(len(back)))
+            back = [replace(each, samples=int(count[0])) for each, count in zip(back, counts, strict=True)]
+        return Stand(saved.step, tuple(back))
 
     def batch_at(self, stretch: Mixed, step: int, ranks: int) -> list[Ints]:
         """The samples that each rank reads in one step of a stretch, as they are numbered through all corpora."""

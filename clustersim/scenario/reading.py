@@ -295,9 +295,14 @@ class Loader(Part):
             expected = " or ".join(f'"{each}"' for each in needs)
             raise wrong(f'{expected} with comes_back = "{self.comes_back}"', f'"{self.saves}"', key="saves")
         spans = self.spans_epochs
-        if spans and self.saves in ("batches", "steps"):
-            expected = f'"short", "drop" or "pad" beside saves = "{self.saves}", which counts batches'
+        if spans and self.saves == "batches":
+            expected = '"short", "drop" or "pad" beside saves = "batches", which are those of an epoch'
             raise wrong(expected, '"span"', key="last_batch")
+        if spans and self.saves == "steps":
+            for key, value in (("epoch_edge", "new"), ("order_epoch", "own")):
+                if getattr(self, key) != value:
+                    expected = f'"{value}" beside saves = "steps" and batches that span epochs'
+                    raise wrong(expected, f'"{getattr(self, key)}"', key=key)
         if self.last_batch == "pad" and self.partition not in _IN_SAMPLES:
             expected = '"short" or "drop" beside parts made of shards, which have no common start to be filled up from'
             raise wrong(expected, '"pad"', key="last_batch")

@@ -211,6 +211,8 @@ class Scenario(Part):
                 raise wrong('counted_at = "trained" and no remainder with data.skip', found, key="loader")
         if self.model.ramp:
             self._check_paced("model.batch_ramp")
+        if loader.spans_epochs and loader.saves == "steps":
+            self._check_paced('loader.saves = "steps"')
         if self.data.corpora is not None:
             self._check_paced("data.corpora")
             if self.run.epochs is not None:

@@ -242,6 +242,7 @@ class Loader:
             "offset": self.offset,
             "first_ranks": self.first_ranks,
             "batch": self.batch,
+            "trained": self.trained,
         }
         if self.parts.counted_at == "issued" and self.loop_steps:
             for reader, its in zip(self.readers, state["readers"], strict=True):
@@ -304,6 +305,8 @@ class Loader:
             if parts.reshuffle_lasts == "epoch":
                 self.family = 0
             self.begin(state["epoch"] + (2 if parts.epoch_edge == "finished" else 1))
+        elif parts.saves == "steps" and parts.last_batch == "span":
+            self.stand_at(state["steps"] * batch_of(parts.ramp, state["trained"], self.batch))
         elif parts.saves == "steps" and parts.rank_batch:
             self._skip_todays_steps(state)
         else:
@@ -323,6 +326,13 @@ class Loader:
         self.loop_steps = self.own_count = 0
         self.readers = self.fresh_readers()
         self.whole = self.steps_at_start()
+
+    def stand_at(self, position):
+        """So many samples into the endless sequence."""
+        self.begin(position // self.corpus.samples)
+        for _ in range(position % self.corpus.samples):
+            self.readers[0].streams[0].next()
+            self.loop_steps = 1
 
     def _skip_todays_steps(self, state):
         """The run's steps, counted in today's batches: so many epochs, so many steps of this one."""

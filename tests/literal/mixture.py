@@ -51,9 +51,15 @@ class Mixture:
         return step
 
     def state_dict(self):
-        return {"corpora": [loader.state_dict() for loader in self.loaders], "steps": self.steps}
+        states = [loader.state_dict() for loader in self.loaders]
+        return {"corpora": states, "steps": self.steps, "trained": self.trained}
 
     def come_back(self, state, ranks_before, restart):
         """Each corpus for itself. Raises RefusedError."""
         for loader, its in zip(self.loaders, state["corpora"], strict=True):
             loader.come_back(its, ranks_before, restart)
+        if self.parts.saves == "steps" and state["steps"]:
+            position = state["steps"] * batch_of(self.parts.ramp, state["trained"], self.batch)
+            read = [self.turn(each) for each in range(position)]
+            for corpus, loader in enumerate(self.loaders):
+                loader.stand_at(read.count(corpus))

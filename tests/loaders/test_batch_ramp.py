@@ -15,12 +15,12 @@ def scenario(loader="restore", crashes=(), ramp=RAMP, **changes):
         {
             "name": "batch ramp",
             "run": {"steps": 60},
-            "model": {"global_batch": 24, "step_time": "1 s", "batch_ramp": ramp},
+            "model": {"global_batch": 24, "step_time": "1 s", **({"batch_ramp": ramp} if ramp else {})},
             "cluster": {"nodes": 4, "gpus_per_node": 1},
             "failures": [{"cause": "crash", "at_steps": list(crashes)}] if crashes else [],
             "checkpoint": {"every": "5 steps"},
             "data": {"samples": 300},
-            "loader": {"preset": loader},
+            "loader": {"preset": loader} if isinstance(loader, str) else loader,
         },
         {key.replace("__", "."): value for key, value in changes.items()},
     )
@@ -61,6 +61,25 @@ def test_an_epoch_that_is_read_again_is_as_long_as_its_samples(account):
     assert run.account.views == run.account.planned_views == before(60)
     assert run.damage["extra_views"].iloc[-1] == run.account.extra
     assert run.identical_steps == 30
+
+
+@pytest.mark.parametrize(
+    ("crash", "kept", "position"), [(9, 5, 5 * 8), (18, 15, 15 * 16), (33, 30, 30 * 24), (58, 55, 55 * 24)]
+)
+def test_a_position_in_todays_batches_is_wrong_once_they_have_grown(crash, kept, position):
+    loader = {"saves": "steps", "comes_back": "exact"}
+    run = simulate(scenario(crashes=(crash,), loader=loader))
+    read = [*range(before(kept)), *range(position, position + before(60) - before(kept))]
+    seen = np.zeros(300, int)
+    for place in read:
+        seen[run.spaces.samples_at(0, place // 300, np.array([place % 300]))] += 1
+    np.testing.assert_array_equal(run.counts.seen, seen)
+    assert run.identical_steps == (60 if position == before(kept) else kept)
+
+
+def test_without_a_ramp_a_position_in_batches_is_the_position():
+    run = simulate(scenario(crashes=(18, 33), loader={"saves": "steps", "comes_back": "exact"}, ramp=None))
+    assert (run.account.extra, run.account.missing, run.identical_steps) == (0, 0, 60)
 
 
 def test_the_steps_that_read_a_sample_are_those_whose_batches_hold_it():
@@ -136,6 +155,10 @@ def test_a_ramp_of_a_megatron_like_form_is_exact_at_its_thresholds():
         (
             {"loader__preset": "accelerate-skip"},
             'loader: expected last_batch = "span", one position of all ranks, with model.batch_ramp, found parts',
+        ),
+        (
+            {"loader": {"saves": "steps", "comes_back": "exact", "epoch_edge": "old"}},
+            'loader.epoch_edge: expected "new" beside saves = "steps" and batches that span epochs, found "old"',
         ),
         (
             {"loader__counted_at": "issued", "loader__prefetch": 1},

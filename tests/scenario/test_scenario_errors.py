@@ -577,7 +577,7 @@ def test_a_file_that_cannot_be_read(tmp_path, content, line):
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    shipped = "capacity, images, llama3-405b, mixture, small, workshop"
+    shipped = "capacity, images, llama3-405b, mixture, small, windows, workshop"
     missing = f"expected a scenario file, or one of {shipped}, found no such file"
     with pytest.raises(ScenarioError) as caught:
         load_scenario("workshp")
