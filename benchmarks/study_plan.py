@@ -5,7 +5,6 @@
 """
 
 import argparse
-import json
 import math
 import multiprocessing
 import pickle
@@ -27,11 +26,13 @@ from clustersim.study.drive import BATCH
 from clustersim.study.engines import engine_of
 from clustersim.study.gathered import Gathered
 from clustersim.study.study import TABLES
+from clustersim.study.study_store import json_lines
 from clustersim.study.work import Row, Task, work
 
 _REPLICATIONS = 60
 _TASKS = 500
-_COPIES = 2000
+# Rows that are put into tables: enough that those that wait for it are few.
+_COPIES = 10_000
 _PART_WORKERS = 2
 
 
@@ -67,7 +68,7 @@ def measured(scenario: Scenario, replications: int = _REPLICATIONS, tasks: int =
     began = process_time()
     rows = work(asked).rows
     replication_s = (process_time() - began) / replications
-    line_bytes = len("".join(json.dumps(row) + "\n" for row in rows)) / replications
+    line_bytes = len(json_lines(rows)) / replications
     stored_bytes = _stored_bytes(scenario, replications)
     return Costs(replication_s, _row_s(rows), task_s, line_bytes, stored_bytes, _held_bytes(rows), idle_mb)
 
@@ -80,9 +81,9 @@ def _row_s(rows: Sequence[Row]) -> float:
     """What the process that sweeps does with a row."""
     sent = pickle.dumps(_many(rows))
     began = process_time()
-    gathered = Gathered()
     came = pickle.loads(sent)
-    _ = "".join(json.dumps(row, allow_nan=False) + "\n" for row in came)
+    json_lines(came)
+    gathered = Gathered()
     gathered.add(came)
     gathered.table(), gathered.ledger()
     return (process_time() - began) / _COPIES
@@ -90,11 +91,12 @@ def _row_s(rows: Sequence[Row]) -> float:
 
 def _held_bytes(rows: Sequence[Row]) -> float:
     """The most memory for a row while the tables are made."""
+    sent = [pickle.dumps(row) for row in _many(rows)]
     tracemalloc.start()
     gathered = Gathered()
-    for first in range(0, _COPIES, BATCH):
-        gathered.add(_many(rows)[first : first + BATCH])
-    _tables = gathered.table(), gathered.ledger()
+    for row in sent:
+        gathered.add([pickle.loads(row)])
+    _tables = gathered.table(), gathered.ledger()  # both are held
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return most / _COPIES

@@ -88,7 +88,7 @@ class StudyStore:
         Raises:
             OSError: they cannot be written; nothing of them stays.
         """
-        text = "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows).encode()
+        text = json_lines(rows)
         before = os.fstat(self._rows).st_size
         try:
             while text:
@@ -132,6 +132,11 @@ class StudyStore:
             table = table.replace_schema_metadata({**table.schema.metadata, **metadata})
             write_whole(self._directory / f"{name}.parquet", partial(pq.write_table, table))
         os.unlink(self._directory / _ROWS)
+
+
+def json_lines(rows: Sequence[Row]) -> bytes:
+    """Rows as they are stored while a study goes on: a line each. Raises ValueError for NaN, which JSON lacks."""
+    return "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows).encode()
 
 
 def _locked(directory: Path) -> int:
