@@ -82,6 +82,7 @@ def run_page(result: Result) -> list[RenderableType]:
         "",
         _figures(result.summaries[0], spreads, hidden_ideal=ideal_alike),
         "",
+        *_split(result),
         _times(result),
         "",
         *_corpora(result),
@@ -166,6 +167,18 @@ def _figures(first: dict[str, Figure], spreads: dict[str, Spread | None] | None,
         spread = None if spreads is None else spreads[name]
         rows.add_row(label, *([words(value)] if spread is None else _spread(spread, words)))
     return rows
+
+
+def _split(result: Result) -> list[RenderableType]:
+    """How unsure means are for either reason, one row a figure; nothing where all rates are known."""
+    split = result.splits
+    if split is None:
+        return []
+    rows = table("Half of the 95 % interval of a mean", "by simulation", "by uncertain rates")
+    for name, (label, words) in FIGURES.items():
+        if name in split and any(split[name]) and not name.endswith("_ideal"):
+            rows.add_row(label, *map(words, split[name]))
+    return [rows, ""]
 
 
 def _spread(spread: Spread, words: _Words) -> list[str]:

@@ -202,6 +202,12 @@ def _drawn_rate(failure: Stochastic, seed: int, replication: int) -> float:
     return float(gammaincinv(failure.count + 0.5, uniform)) / failure.exposure_ns
 
 
+def drawn_rates(scenario: Scenario, seed: int, replication: int) -> list[float]:
+    """The rates (per ns) that a replication draws: one for each uncertain cause, in the scenario's order."""
+    stochastic = (failure for failure in scenario.failures if isinstance(failure, Stochastic))
+    return [_drawn_rate(failure, seed, replication) for failure in stochastic if failure.uncertain]
+
+
 def _cause(index: int, failure: Stochastic | Scripted, scenario: Scenario, seed: int, replication: int) -> Cause:
     if isinstance(failure, Scripted):
         return Cause(

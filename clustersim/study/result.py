@@ -5,13 +5,16 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
+from clustersim.cluster.compile import drawn_rates
 from clustersim.history import HOUR_NS, Outcome
 from clustersim.loaders.build import loader_of
 from clustersim.run import Figure, Run
 from clustersim.scenario import Scenario, load_scenario
 from clustersim.simulation import orders_for
+from clustersim.study.inputs import Split, splits
 from clustersim.study.provenance import provenance
 from clustersim.study.spread import Spread, figures
 
@@ -31,6 +34,8 @@ class Result:
     def __init__(self, scenario: Scenario, seed: int) -> None:
         self.scenario = scenario
         self.seed = seed
+        self.numbers: list[int] = []
+        """Of the replications, in the order in which they were added."""
         self.summaries: list[dict[str, Figure]] = []
         self.times_h: list[dict[str, float]] = []
         self.unfinished: list[Unfinished] = []
@@ -42,6 +47,7 @@ class Result:
 
     def add(self, run: Run) -> None:
         """Take in a finished replication."""
+        self.numbers.append(run.replication)
         self.summaries.append(run.summary())
         self.times_h.append(run.time_h)
         history = run.history
@@ -65,6 +71,7 @@ class Result:
         summary, time, ledger = (pd.read_parquet(directory / name) for name in ("summary", "time", "ledger"))
         result.loader_acts_on_time = loader_of(result.scenario, *orders_for(result.scenario, result.seed)).acts_on_time
         result.all_by_identity = bool((summary["exact"] == "identity").all())
+        result.numbers = summary["replication"].tolist()
         told = ["replication", "seed", "outcome", "reason", "exact"]
         # Whole numbers stay whole; a figure that a run has not is None again.
         numbers = summary.drop(columns=told).astype(object)
@@ -100,19 +107,26 @@ class Result:
         return figures(self.summaries)
 
     @property
+    def splits(self) -> dict[str, Split] | None:
+        """How unsure each mean is for chance, and for rates; None without uncertain rates or replications enough."""
+        drawn = [drawn_rates(self.scenario, self.seed, number) for number in self.numbers]
+        return splits(self.summaries, np.array(drawn))
+
+    @property
     def times_spread_h(self) -> dict[str, Spread | None]:
         """The spread of each time bucket, in hours; for two or more replications."""
         return figures(self.times_h)
 
     def as_json(self) -> dict[str, Any]:
         """The result in JSON values: plain figures for one replication, the spread of each for several."""
-        several = self.replications > 1
+        several, split = self.replications > 1, self.splits
         return {
             "scenario": self.scenario.name,
             "seed": self.seed,
             "replications": self.replications,
             "summary": self.spreads if several else self.summaries[0],
             "time_h": self.times_spread_h if several else self.times_h[0],
+            **({} if split is None else {"ci95_half": {name: half._asdict() for name, half in split.items()}}),
             "ledger": self.ledger,
             "provenance": provenance(self.scenario, self.seed, self.replications),
         }

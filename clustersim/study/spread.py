@@ -37,7 +37,7 @@ def spread(values: NDArray[np.float64]) -> Spread:
 def half_width(values: NDArray[np.float64]) -> float:
     """Half of the 95 % interval of the mean by Student's t; for two or more values."""
     count = len(values)
-    return _t(count - 1) * float(values.std(ddof=1)) / math.sqrt(count)
+    return t_quantile(count - 1) * float(values.std(ddof=1)) / math.sqrt(count)
 
 
 class Difference(NamedTuple):
@@ -58,10 +58,11 @@ def paired(first: NDArray[np.float64], second: NDArray[np.float64]) -> Differenc
     error = math.sqrt(float(parts.sum()))
     freedom = float(parts.sum() ** 2 / (parts**2 / (count - 1)).sum()) if error else count - 1
     difference = second - first
-    return Difference(float(difference.mean()), half_width(difference), _t(freedom) * error)
+    return Difference(float(difference.mean()), half_width(difference), t_quantile(freedom) * error)
 
 
-def _t(freedom: float) -> float:
+def t_quantile(freedom: float) -> float:
+    """The 97.5 % quantile of Student's t."""
     # Half a second of import, for several replications only.
     from scipy.special import stdtrit
 

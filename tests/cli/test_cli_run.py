@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import clustersim as cs
+from clustersim.study.result import Result
 
 KEYS = ["scenario", "seed", "replications", "summary", "time_h", "ledger", "provenance"]
 SPREAD = ["mean", "ci95_low", "ci95_high", "p05", "p50", "p95"]
@@ -151,3 +152,17 @@ def test_what_packers_lost_comes_first(clustersim, tmp_path):
     assert "0 documents seen in part, 4,608 never." in " ".join(printed.split())
     carries = pd.read_parquet(tmp_path / "out" / "carries")
     assert carries["lost_tokens"].tolist() == [512 * 700] * 9
+
+
+def test_what_is_not_known_of_rates_is_told_apart(clustersim, tmp_path):
+    wear = '[{cause="wear",count=8,over="27 d",on_nodes=64,uncertain=true}]'
+    words = ("run", "small", "--set", f"failures={wear}", "--set", "run.wall_time=1 d", "--replications", "12")
+    code, out, _ = clustersim(*words, "--out", tmp_path / "stored")
+    assert code == 0
+    head, *rows = out[out.index("Half of the 95 % interval") :].splitlines()
+    assert head.split("  ")[-2:] == ["by simulation", "by uncertain rates"]
+    assert any(row.startswith("interruptions ") for row in rows)
+    stored = Result.load(tmp_path / "stored")
+    _, told, _ = clustersim(*words, "--json")
+    assert json.loads(told)["ci95_half"]["interruptions"] == stored.splits["interruptions"]._asdict()
+    assert "Half of the" not in clustersim("run", "small", "--set", "run.wall_time=1 d", "--replications", "12")[1]
