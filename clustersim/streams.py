@@ -5,6 +5,7 @@ and replication 17 alone draws what replication 17 of a sweep draws.
 """
 
 import hashlib
+import math
 from operator import index
 from typing import Any
 
@@ -40,10 +41,16 @@ def mix(word: int) -> int:
 
 
 def mix_array(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """`mix` for an array of any shape."""
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(_MIX_1)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(_MIX_2)
-    return words ^ (words >> np.uint64(31))
+    """`mix` for an array of any shape, which it overwrites: three passes over memory less for each operation."""
+    shifted = words >> np.uint64(30)
+    words ^= shifted
+    words *= np.uint64(_MIX_1)
+    np.right_shift(words, np.uint64(27), out=shifted)
+    words ^= shifted
+    words *= np.uint64(_MIX_2)
+    np.right_shift(words, np.uint64(31), out=shifted)
+    words ^= shifted
+    return words
 
 
 class Hashed:
@@ -69,7 +76,29 @@ class Hashed:
         words = mix_array(np.uint64(self._low) + entities.astype(np.uint64) * np.uint64(_ODD_A))
         return mix_array((words ^ np.uint64(self._high)) + numbers.astype(np.uint64) * np.uint64(_ODD_B))
 
+    def lowest(self, first: int, stop: int, number: int, share: float) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Which of the entities first .. stop - 1 draw at most `share`, in order, counted from `first`; and the draws.
+
+        It is `uniforms(...) <= share`, compared before words become numbers.
+        """
+        words = np.arange(first, stop, dtype=np.uint64)
+        words *= np.uint64(_ODD_A)
+        words += np.uint64(self._low)
+        words = mix_array(words)
+        words ^= np.uint64(self._high)
+        words += np.uint64(number * _ODD_B & _MASK)
+        words = mix_array(words)
+        # A draw is (word >> 12) + 1/2 in units of 2^-52.
+        whole = math.floor(share * 2.0**52)
+        at_most = whole - (share * 2.0**52 - whole < 0.5)
+        below = np.flatnonzero(words < np.uint64(at_most + 1 << 12)) if at_most + 1 < 2**52 else np.arange(stop - first)
+        return below, _uniform(words[below])
+
     def uniforms(self, entities: NDArray[np.integer[Any]], number: int) -> NDArray[np.float64]:
         """`uniform` for an array of entities, bit for bit the same numbers."""
-        words = self.words(entities, np.array([number]))
-        return ((words >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
+        return _uniform(self.words(entities, np.array([number])))
+
+
+def _uniform(words: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """64 random bits as a number in the open interval (0, 1), elementwise."""
+    return ((words >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52

@@ -32,7 +32,8 @@ class RepairShop:
 class Repairs:
     """The repairs under way. One repair may hold several nodes, and a node, whose domain fails too, be held twice.
 
-    `back` is called for each node that nothing holds any longer, with the cause of the repair that was its last.
+    `back` is called for each node that nothing holds any longer, with the cause of the repair that was its last and the
+    time.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class Repairs:
         failures: Failures,
         lifetimes: Lifetimes,
         slots: int | None,
-        back: Callable[[Cause, int], None],
+        back: Callable[[Cause, int, int], None],
     ) -> None:
         self._env = env
         self._pool = pool
@@ -141,4 +142,4 @@ class Repairs:
                 self._over.append(Outage(node, *self._out.pop(node), now))
                 self._pool.bring_back(node)
                 self._failures.bring_back(node, now)
-                self._back(cause, node)
+                self._back(cause, node, now)

@@ -11,6 +11,7 @@ in the order of the tiers. Only a leg with one tier waits.
 """
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
@@ -76,6 +77,11 @@ class LegClock:
         return _Series(
             saving.first or saving.every, period, max(0, saving.write - period * self.step), saving.stall, saving.write
         )
+
+    def going_on(self, unsaved: Sequence[int]) -> "LegClock":
+        """The same of a leg that goes on, so many steps after the last save of each tier."""
+        savings = (saving.after(steps) for saving, steps in zip(self.savings, unsaved, strict=True))
+        return LegClock(self.step, tuple(savings))
 
     def at(self, elapsed: int) -> Progress:
         """Progress after `elapsed`; what completes at that very instant is complete."""

@@ -21,12 +21,17 @@ class Recovering:
         self._nodes = 0
         self._spans: list[Span] = []
 
-    def run(self, now: int, phases: Sequence[tuple[Phase, int]], nodes: int) -> None:
-        """Begin phases (name, duration) with so many nodes held; the ones before must have been stopped."""
+    def run(self, now: int, phases: Sequence[tuple[Phase, int]], nodes: int) -> int:
+        """Begin phases (name, duration) with so many nodes held, and say when the last is over.
+
+        The ones before must have been stopped.
+        """
         self._since, self._phases, self._nodes = now, phases, nodes
-        self.ends_ns = now
+        ends_ns = now
         for _, duration in phases:
-            self.ends_ns += duration
+            ends_ns += duration
+        self.ends_ns = ends_ns
+        return ends_ns
 
     def stop(self, now: int) -> None:
         """Write down what of the running phases is over by now; the rest will not be."""

@@ -43,7 +43,7 @@ def test_lives_in_the_job_stay_the_same(ages):
     runs = [simulate(small(failures=[keys], recovery__start_up=start_up)) for start_up in ("1 min", "5 h")]
     for run in runs:
         causes = causes_of(run.scenario, 0, 0)
-        lifetimes, cause = Lifetimes(causes, run.seed, 0), causes[0]
+        lifetimes, cause = Lifetimes(run.seed, 0), causes[0]
         failed = run.events[run.events["kind"] == "failure"].drop_duplicates("node")
         for node, time_h in zip(failed["node"], failed["time_h"], strict=True):
             trained = (run.legs["end_h"].clip(upper=time_h) - run.legs["begin_h"]).clip(lower=0).sum()
