@@ -69,6 +69,8 @@ class Cluster:
         self._leaving: list[Strike] = []  # of nodes that the job holds until it has saved
         self._watch = None if machine.retirement is None else Watch(machine.retirement.policy)
         self._armed: int | None = None
+        self.has_reserve = machine.cold > 0 or machine.lent > 0
+        """Whether nodes can be called up beside the spares."""
 
     @property
     def returning(self) -> int:
@@ -81,6 +83,8 @@ class Cluster:
 
     def arm(self, now: int) -> None:
         """Set the alarm of the next strike; to be called whenever it may have come nearer."""
+        if self._armed is not None and not self.failures.nearer:
+            return
         due = self.failures.next_due(now)
         if due is not None and (self._armed is None or due < self._armed):
             self._armed = due
@@ -169,18 +173,18 @@ class Cluster:
     @property
     def pace(self) -> float:
         """How many times as long as at full pace a step takes."""
-        return self._slow.pace
+        return self._slow.pace if self._slow else 1.0
 
     def _leave(self, strike: Strike, nodes: Sequence[int], now: int, delay: int) -> tuple[int, ...]:
         """Take out what a failure takes: for repair, after a delay (ns), or for good; the nodes that the job loses."""
         cause, entity, k = strike
         takes = self.lifetimes.takes_node(cause, entity, k)
-        blamed = self._blamed(strike) if takes and cause.scope == "node" else entity
+        blamed = self._blamed(strike) if takes and cause.misdiagnosis and cause.scope == "node" else entity
         if blamed != entity:
             self._log(now, "misdiagnosis", cause, blamed, "job")
             nodes = (blamed,)
         lost, leaves = self._in_job(nodes), True
-        if self._gives_up(cause, blamed, now):
+        if self._watch is not None and self._gives_up(self._watch, cause, blamed, now):
             assert self._machine.retirement is not None
             self._repairs.replace(strike, blamed, self._machine.retirement.replaced, now)
         elif takes:
@@ -203,11 +207,9 @@ class Cluster:
         others = ((first + i) % nodes for i in range(nodes))
         return next((other for other in others if other != node and self.pool.place(other) == "job"), node)
 
-    def _gives_up(self, cause: Cause, node: int, now: int) -> bool:
+    def _gives_up(self, watch: Watch, cause: Cause, node: int, now: int) -> bool:
         """Put a failure on a node's record; whether that retires it."""
-        if self._watch is None or cause.scope != "node" or cause.kind in ("false-alarm", "maintenance"):
-            return False
-        if not self._watch.failed(node, now):
+        if cause.scope != "node" or cause.kind in ("false-alarm", "maintenance") or not watch.failed(node, now):
             return False
         self._log(now, "retirement", cause, node, self.pool.place(node))
         return True

@@ -4,10 +4,8 @@ from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import Literal
 
-import numpy as np
-
 from clustersim.cluster.causes import Cause
-from clustersim.laws import Law, Life, Stepwise, draw
+from clustersim.laws import Constant, Law, Stepwise, draw
 from clustersim.streams import Hashed
 
 Duration = Literal["repair", "manual repair", "detection", "recurrence"]
@@ -15,6 +13,8 @@ Chance = Literal["transient", "escalation", "failed repair", "misdiagnosis"]
 OfNode = Literal["replacement", "cold start", "borrowing"]
 # Nodes whose lives are drawn at once: so few that they stay in the processor's cache.
 _VECTOR = 2**14
+# A life of no length would end before its repair does.
+_LEAST_LIFE = 1
 
 
 class Lifetimes:
@@ -34,7 +34,7 @@ class Lifetimes:
         assert law is not None
         if isinstance(law, Stepwise):
             law = law.born(born_ns)
-        return self._life(law, self._stream("life", cause.name).uniform(node + 1, k))
+        return law.quantile(self._stream("life", cause.name).uniform(node + 1, k)) or _LEAST_LIFE
 
     def is_lemon(self, node: int, generation: int) -> bool:
         """Whether a node is a lemon; generation counts the nodes that have stood in its place before."""
@@ -54,16 +54,13 @@ class Lifetimes:
             for node, uniform in zip((found + first).tolist(), uniforms.tolist(), strict=True):
                 law, within = laws[self.is_lemon(node, 0)]
                 if uniform <= within:
-                    yield node, self._life(law, uniform)
-
-    @staticmethod
-    def _life(law: Life, uniform: float) -> int:
-        """A life of no length would end before its repair does."""
-        return max(1, law.quantile(uniform))
+                    yield node, law.quantile(uniform) or _LEAST_LIFE
 
     def duration(self, what: Duration, law: Law, cause: Cause, entity: int, k: int) -> int:
         """A duration (ns) that belongs to the failure that ends life k."""
-        return draw(law, self._stream(what, cause.name), entity + 1, k)
+        if isinstance(law, Constant):
+            return law.value_ns
+        return law.quantile(self._stream(what, cause.name).uniform(entity + 1, k))
 
     def detection(self, cause: Cause, entity: int, k: int) -> int:
         """The time (ns) from the end of life k to its detection; `NEVER` for a hang without a timeout."""
@@ -77,6 +74,8 @@ class Lifetimes:
         """Whether the failure that ends life k takes its nodes: not if a restart in place mends it."""
         if cause.out_ns:
             return True
+        if not cause.transient:
+            return cause.repair is not None
         return cause.repair is not None and not self.chance("transient", cause.transient, cause, entity, k)
 
     def which(self, cause: Cause, entity: int, k: int, of: int) -> int:

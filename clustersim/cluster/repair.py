@@ -121,7 +121,8 @@ class Repairs:
             repair = draws.duration("manual repair", cause.manual_repair, *strike)
             self._admit(strike, nodes, repair, now, by_hand=True)
             return
-        fails = draws.chance("failed repair", cause.manual_fails if by_hand else cause.repair_fails, *strike)
+        share = cause.manual_fails if by_hand else cause.repair_fails
+        fails = share > 0 and draws.chance("failed repair", share, *strike)
         life = self.recurrence(strike) if fails else None
         if cause.scope == "domain":
             self._failures.renew(cause, strike.entity, now, life)

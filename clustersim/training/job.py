@@ -83,6 +83,7 @@ class Job:
         self._unsaved = (0,) * len(plan.tiers)  # steps since the last save of each tier, if the next leg goes on
         self._closes_for = ""  # why the leg is closing
         self._plan_name = ""  # of what is planned, and not begun
+        self._grows = plan.grow_back != "next-interruption"
         self._closed_until = 0  # the machine is in maintenance
         self._store = store
         self._restarts = Restarts(plan, store, phases)
@@ -239,24 +240,25 @@ class Job:
             self._begin_phases(now, State.CLOSED, [("maintenance", self._closed_until - now)])
             return
         self.state = State.WAITING
-        self._recovery.run(now, _WAITING, self.crew.nodes)
-        if not self.hits:
-            self._staff(now)
+        if self.hits or not self._staff(now):
+            self._recovery.run(now, _WAITING, self.crew.nodes)
 
-    def _staff(self, now: int) -> None:
-        """Take the nodes for the largest degree that the policy allows, and start; or go on waiting."""
+    def _staff(self, now: int) -> bool:
+        """Take the nodes for the largest degree that the policy allows, and start; whether the wait is over."""
         staffing = self._staffing
         degree = staffing.affordable()
-        if self._plan.policy != "wait":
+        if self._cluster.has_reserve and self._plan.policy != "wait":
             staffing.call_up(now)
         if degree is None:
-            if self._cluster.returning == 0:
-                self._finish(now, "starved", staffing.shortage())
-            return
+            if self._cluster.returning:
+                return False
+            self._finish(now, "starved", staffing.shortage())
+            return True
         self._stop_phases(now)
         staffing.take(degree, now)
         resume = _no_time if self._feed is None else self._feed.resume_ns
         self._begin_phases(now, State.STARTING, self._restarts.phases(now, degree, self.crew.nodes, resume))
+        return True
 
     # --- in place
 
@@ -333,7 +335,7 @@ class Job:
     @property
     def _may_grow(self) -> bool:
         """Whether the job trains with fewer replicas than it should, and goes for more as soon as there are nodes."""
-        growing = self._plan.grow_back != "next-interruption" and self._staffing.degree < self._staffing.target
+        growing = self._grows and self._staffing.degree < self._staffing.target
         return growing and self.state is State.TRAINING and self._leg.closing is None
 
     def _grow(self, now: int) -> None:
@@ -385,7 +387,8 @@ class Job:
 
     def _extra_ns(self, step_ns: int) -> int:
         """How much longer than at full pace a step takes now."""
-        return round(step_ns * (self._cluster.pace - 1))
+        pace = self._cluster.pace
+        return 0 if pace == 1 else round(step_ns * (pace - 1))
 
     def _aim(self, now: int) -> None:
         """Set the timers to what the leg comes to by its timetable."""
@@ -406,7 +409,8 @@ class Job:
         self._due.clear()
         self._milestones.leg_ends()
         self._done.set(None)
-        self._closes.set(None)
+        if leg.closing is not None:
+            self._closes.set(None)
         # What is saved of steps that go bad is as bad as the checkpoint that they come from.
         if not self._restarts.goes_bad:
             self._store.add(leg)

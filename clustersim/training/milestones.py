@@ -41,7 +41,7 @@ class Milestones:
         self._strike = strike
         self._reach = reach
         self._leg: UnderWay
-        self._after: dict[Due, int] = {}  # how many steps of the leg
+        self._after: dict[Due, int] = {}  # how many steps of the leg, of what is due in it
         self._timers = {what: Timer(env, rank, partial(self._ring, what)) for what, rank in _RANKS.items()}
         self._script = [
             (entries, Timer(env, Rank.STRIKE, partial(self._fail, cause, entries)))
@@ -80,7 +80,10 @@ class Milestones:
 
     def leg_ends(self) -> None:
         """The leg does not come to what is still due in it."""
-        for timer in (*self._timers.values(), *(timer for _, timer in self._script)):
+        for what in self._after:
+            self._timers[what].set(None)
+        self._after.clear()
+        for _, timer in self._script:
             timer.set(None)
 
     def next_rewind(self) -> tuple[int, int]:
