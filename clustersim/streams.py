@@ -67,9 +67,14 @@ class Hashed:
 
     def uniform(self, entity: int, number: int) -> float:
         """A number in the open interval (0, 1)."""
-        word = mix((self._low + entity * _ODD_A) & _MASK)
-        word = mix((word ^ self._high) + number * _ODD_B & _MASK)
-        return ((word >> 12) + 0.5) * 2.0**-52
+        # `mix` twice, written out: a call costs as much as what is in it, and a failure draws some of these.
+        word = (self._low + entity * _ODD_A) & _MASK
+        word = (word ^ (word >> 30)) * _MIX_1 & _MASK
+        word = (word ^ (word >> 27)) * _MIX_2 & _MASK
+        word = ((word ^ (word >> 31)) ^ self._high) + number * _ODD_B & _MASK
+        word = (word ^ (word >> 30)) * _MIX_1 & _MASK
+        word = (word ^ (word >> 27)) * _MIX_2 & _MASK
+        return (((word ^ (word >> 31)) >> 12) + 0.5) * 2.0**-52
 
     def words(self, entities: NDArray[np.integer[Any]], numbers: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
         """64 random bits for each (entity, number), elementwise."""

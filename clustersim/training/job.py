@@ -148,11 +148,12 @@ class Job:
         now, self.deciding_at = alarm.at_ns, None
         if self.state in _TIMED and now == self._recovery.ends_ns:
             self._phases_done(now)
-        if self.state is State.OVER:
+        state = self.state
+        if state is State.OVER:
             return
         if self.hits or "bad checkpoint" in self._due:
             self._interrupt(now)
-        elif self.state is State.TRAINING and self._leg.is_closed(now):
+        elif state is State.TRAINING and self._leg.is_closed(now):
             self._end_leg(now, self._closes_for)
             self._wait(now)
         elif "rewind" in self._due:
@@ -162,7 +163,7 @@ class Job:
             self._begin_phases(now, State.REGROUPING, [("start_up", self._restarts.regroup())])
         elif self._plan_name:
             self._prepare(now)
-        elif self.state is State.WAITING:
+        elif state is State.WAITING:
             self._staff(now)
         elif self._may_grow:
             self._grow(now)
@@ -202,7 +203,7 @@ class Job:
 
     def _go_behind(self, since: int) -> None:
         """What was saved since the weights became corrupt is of no use."""
-        clean = self._store.newest_step(made_by_ns=since)
+        clean = self._store.newest_step_made_by(since)
         # A restart since then may have gone behind the corruption already: what followed it is sound.
         legs = self.history.legs
         if not any(leg.kept <= clean for leg in legs if leg.end_ns > since and not leg.goes_on):

@@ -124,12 +124,20 @@ class Store:
             for number in range(entry.high - 1, entry.low - 1, -1):
                 yield Checkpoint(tier, _step_of(entry, tier, number), entry.leg.number, number)
 
-    def newest_step(self, made_by_ns: int | None = None) -> int:
-        """The step that the newest checkpoint (of those made by an instant) restarts from; 0 if there is none."""
+    def newest_step(self) -> int:
+        """The step that the newest checkpoint restarts from; 0 if there is none."""
+        newest = 0
+        for tier, entries in enumerate(self._entries):
+            if entries:
+                newest = max(newest, _step_of(entries[-1], tier, entries[-1].high - 1))
+        return newest
+
+    def newest_step_made_by(self, instant_ns: int) -> int:
+        """The same of the newest checkpoint that was made by an instant."""
         newest = 0
         for tier, entries in enumerate(self._entries):
             for entry in reversed(entries):
-                high = entry.high if made_by_ns is None else min(entry.high, _made_by(entry, tier, made_by_ns))
+                high = min(entry.high, _made_by(entry, tier, instant_ns))
                 if high > entry.low:
                     newest = max(newest, _step_of(entry, tier, high - 1))
                     break

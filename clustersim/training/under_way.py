@@ -37,6 +37,8 @@ class UnderWay:
         self.degree = degree
         self.left = left
         self.clock: LegClock | Slowed | Closing = clock
+        self.closing: Closing | None = None
+        """The timetable, if an end is planned."""
         self._unsaved = unsaved
 
     def trained(self, now: int) -> int:
@@ -61,24 +63,20 @@ class UnderWay:
         """The timetable, but for an end that is planned."""
         return self.clock.clock if isinstance(self.clock, Closing) else self.clock
 
-    @property
-    def closing(self) -> Closing | None:
-        """The timetable, if an end is planned."""
-        return self.clock if isinstance(self.clock, Closing) else None
-
     def is_closed(self, now: int) -> bool:
         """Whether it ends now as planned."""
         return self.closing is not None and now == self.begin_ns + self.closing.over
 
     def close(self, steps: int) -> int:
         """Plan its end after so many steps, with a save: when that is."""
-        self.clock = closing = Closing(self.running, steps)
-        return self.begin_ns + closing.over
+        self.clock = self.closing = Closing(self.running, steps)
+        return self.begin_ns + self.closing.over
 
     def slow(self, now: int, extra: int) -> None:
         """From the next step on each takes so much (ns) longer than at full pace; a planned end is left out."""
         progress = self.running.at(now - self.begin_ns)
         self.clock = slowed(self.running, progress.steps + (progress.partial > 0), extra)
+        self.closing = None
 
     def end(self, now: int, ended_by: str, nodes: int, goes_on: bool, fails: bool) -> None:
         """It ends, having trained what is complete.
