@@ -105,7 +105,7 @@ class Failures:
                 self._out[node].setdefault(index)  # a life that ends while its node is in repair ends unseen
                 continue
             return Strike(cause, node, k)
-        if self._leg_began is not None:
+        if self._training and self._leg_began is not None:
             trained = self._trained + now - self._leg_began
             while self._training and self._training[0][0] <= trained:
                 due, index, node, k = heappop(self._training)

@@ -153,7 +153,16 @@ class Job:
             return
         if self.hits or "bad checkpoint" in self._due:
             self._interrupt(now)
-        elif state is State.TRAINING and self._leg.is_closed(now):
+        elif state is State.TRAINING:
+            self._decide_in_training(now)
+        elif self._plan_name:
+            self._prepare(now)
+        elif state is State.WAITING:
+            self._staff(now)
+
+    def _decide_in_training(self, now: int) -> None:
+        """Nothing fails: what was planned, or may be better than what is."""
+        if self._leg.is_closed(now):
             self._end_leg(now, self._closes_for)
             self._wait(now)
         elif "rewind" in self._due:
@@ -163,8 +172,6 @@ class Job:
             self._begin_phases(now, State.REGROUPING, [("start_up", self._restarts.regroup())])
         elif self._plan_name:
             self._prepare(now)
-        elif state is State.WAITING:
-            self._staff(now)
         elif self._may_grow:
             self._grow(now)
 

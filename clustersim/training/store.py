@@ -45,6 +45,7 @@ class Store:
         self._tiers = tiers
         self._fates = fates
         self._entries: list[deque[_Entry]] = [deque() for _ in tiers]
+        self._mortal = [tier for tier, plan in enumerate(tiers) if plan.survives != "job"]
         self._counts = [0] * len(tiers)
         self._tries: dict[Checkpoint, int] = {}
         self._lost_nodes = self._lost_groups = 0
@@ -76,10 +77,12 @@ class Store:
 
     def strike(self, hit: Hit) -> None:
         """A failure hits the job: what does not survive it, and those before it in the same recovery, is gone."""
+        if not self._mortal or not hit.lost:
+            return
         self._lost_nodes += len(hit.lost)
-        self._lost_groups += bool(hit.lost)
-        for tier, plan in enumerate(self._tiers):
-            if not plan.survives_loss(self._lost_nodes, self._lost_groups):
+        self._lost_groups += 1
+        for tier in self._mortal:
+            if not self._tiers[tier].survives_loss(self._lost_nodes, self._lost_groups):
                 self._entries[tier].clear()
                 self._counts[tier] = 0
 
