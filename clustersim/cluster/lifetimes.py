@@ -27,6 +27,7 @@ class Lifetimes:
         # Made when they are first drawn from: a run of many causes draws from few of all streams that it could.
         self._stream: Callable[..., Hashed] = cache(partial(Hashed, seed, replication))
         self._lemon_share = lemon_share
+        self._lemons: dict[tuple[int, int], bool] = {}  # what is known of (node, generation)
 
     def life(self, cause: Cause, node: int, k: int, lemon: bool = False, born_ns: int = 0) -> int:
         """Life k (ns, at least 1) of a node, a domain or the job, under a cause; it begins at a date."""
@@ -38,7 +39,13 @@ class Lifetimes:
 
     def is_lemon(self, node: int, generation: int) -> bool:
         """Whether a node is a lemon; generation counts the nodes that have stood in its place before."""
-        return self._lemon_share > 0 and self._stream("lemon").uniform(node + 1, generation) < self._lemon_share
+        if not self._lemon_share:
+            return False
+        known = self._lemons.get((node, generation))
+        if known is None:
+            known = self._stream("lemon").uniform(node + 1, generation) < self._lemon_share
+            self._lemons[node, generation] = known
+        return known
 
     def of_node(self, what: OfNode, law: Law, node: int, number: int) -> int:
         """A duration (ns) that belongs to a node and no cause; number counts them."""
