@@ -217,10 +217,11 @@ class Job:
             self._store.forget_after(since)
 
     def _begin_phases(self, now: int, state: State, phases: Sequence[tuple[Phase, int]]) -> None:
+        """Spend the time of phases; at once where nothing can happen before they are over, which takes no event."""
         self.state = state
         ends_ns = self._recovery.run(now, phases, self.crew.nodes)
-        if ends_ns == now:
-            self._phases_done(now)
+        if ends_ns == now or ends_ns < self._env.peek():
+            self._phases_done(ends_ns)
         elif ends_ns < now + NEVER:
             Alarm(self._env, ends_ns, Rank.DECIDE, self._decide)
 
