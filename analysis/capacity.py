@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis.output import draw, say
+from analysis.output import draw, refuse, say
 from analysis.spread import mean, proportion
 
 if TYPE_CHECKING:
@@ -174,8 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         name = json.loads((options.directory / "study.json").read_text("utf-8"))["scenario"]["name"]
         found = plans(pd.read_parquet(options.directory / "table.parquet"), by_h, options.confidence)
     except (OSError, ValueError) as error:
-        print(f"{options.directory}: {error}", file=sys.stderr)
-        return 2
+        return refuse(options.directory, "clustersim capacity --out", error)
     picture = options.picture or options.directory / PICTURE
     shown = found.to_string(index=False, float_format="{:,.4g}".format)
     return say(shown) or draw(lambda: figure(found, by_h, options.confidence, name), picture)

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.output import draw, say
+from analysis.output import draw, refuse, say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -224,9 +224,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         stored, title = load(given.directory), _title(given.directory)
-    except FileNotFoundError:
-        print(f"{given.directory}: expected what `clustersim run --out` left, found no such tables", file=sys.stderr)
-        return 2
+    except (OSError, ValueError) as error:
+        return refuse(given.directory, "clustersim run --out", error)
     picture = given.out or given.directory / "damage.png"
     tables = (frame.to_string(index=False, float_format="{:,.4g}".format) for frame in (rate(stored), by_cause(stored)))
     return draw(lambda: figure(stored, title), picture) or say(*tables)

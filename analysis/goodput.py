@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.labels import labels
-from analysis.output import draw, say
+from analysis.output import draw, refuse, say
 from analysis.spread import mean
 
 if TYPE_CHECKING:
@@ -203,9 +203,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         stored = load(options.directory)
-    except OSError as error:
-        print(f"{options.directory}: {error}", file=sys.stderr)
-        return 2
+    except (OSError, ValueError) as error:
+        return refuse(options.directory, "clustersim run --out", error)
     picture = options.picture or options.directory / "goodput.png"
     return say(_printed(stored)) or draw(lambda: figure(stored, stored.name), picture)
 

@@ -26,7 +26,7 @@ import pandas as pd
 
 from analysis.axes import by_count, count
 from analysis.labels import labels
-from analysis.output import draw, say
+from analysis.output import draw, refuse, say
 from analysis.spread import mean
 
 if TYPE_CHECKING:
@@ -285,8 +285,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         stored = load(options.directory)
         rows = harm(stored, options.parameters)
     except (OSError, ValueError) as error:
-        print(f"{options.directory}: {error}", file=sys.stderr)
-        return 2
+        return refuse(options.directory, "clustersim run --out", error)
     times = binned(stored).to_string(index=False, float_format="{:,.4g}".format)
     known = "\n".join(f"- {line}" for line in limits(stored, rows, options.parameters))
     code = say(_printed(stored, rows), times, known)

@@ -17,7 +17,7 @@ import pandas as pd
 
 from analysis.axes import by_count
 from analysis.damage import COLORS
-from analysis.output import draw, say
+from analysis.output import draw, refuse, say
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,9 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         league = pd.read_parquet(options.directory / "league.parquet")
         name = json.loads((options.directory / "study.json").read_text("utf-8"))["scenario"]["name"]
-    except OSError as error:
-        print(f"{options.directory}: expected what `clustersim loaders --out` left ({error})", file=sys.stderr)
-        return 2
+    except (OSError, ValueError) as error:
+        return refuse(options.directory, "clustersim loaders --out", error)
     shown = league.to_string(index=False, float_format="{:,.4g}".format)
     return say(shown) or draw(lambda: figure(league, name), options.picture or options.directory / PICTURE)
 

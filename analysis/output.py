@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analysis.stored import found
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -26,6 +28,21 @@ def say(*parts: str) -> int:
             print(f"the tables could not be printed ({error.strerror})", file=sys.stderr)
             return 1
     return 0
+
+
+def refuse(directory: Path, command: str, error: Exception) -> int:
+    """Say in a line why a directory cannot be read, and what was expected there; the exit code, 2.
+
+    Args:
+        directory: that was read.
+        command: that should have left it, as in "clustersim run --out".
+        error: what reading it raised; a ValueError says itself what was expected of the tables.
+    """
+    told = found(directory, error)
+    if isinstance(error, OSError) or told != str(error):
+        told = f"expected what `{command}` left, found {told}"
+    print(f"{directory}: {told}", file=sys.stderr)
+    return 2
 
 
 def draw(figure: Callable[[], Figure], picture: Path) -> int:

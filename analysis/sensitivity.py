@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.output import draw, say
+from analysis.output import draw, refuse, say
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -143,8 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         responses = load(options.directory, options.figure)
         tables = [tornado(responses), *([indices(responses)] if responses.kind == "saltelli" else [])]
     except (OSError, ValueError) as error:
-        print(f"{options.directory}: {error}", file=sys.stderr)
-        return 2
+        return refuse(options.directory, "clustersim sweep --out", error)
     picture_file = options.picture or options.directory / "sensitivity.png"
     return say(*(table.to_string(index=False) for table in tables)) or draw(lambda: picture(responses), picture_file)
 

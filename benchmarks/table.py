@@ -1,17 +1,21 @@
 """What a run costs, in one table of ratios: `python benchmarks/table.py`.
 
 Times of a machine mean little, so each is put beside what the same machine needs for bare SimPy timeouts, in turns with
-them and as a median. `--json FILE` stores every figure; `--before FILE` puts those of another commit beside them.
+them and as a median. `--long` takes what needs minutes too, `--into README.md` puts the table where it stands there.
+`--json FILE` stores every figure; `--before FILE` puts those of another commit beside them.
 """
 
 import argparse
 import json
+import os
 import platform
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from measures import account, clock, process, studies
+from measures import account, clock, process, storing, studies
+from pasted import number, paste
 
 
 class Row(NamedTuple):
@@ -20,20 +24,24 @@ class Row(NamedTuple):
     what: str
     found: float
     unit: str
-    bar: float
+    bar: float | None = None
     at_least: bool = False
+    told: str = ""
+    """What the figure was made of."""
 
     @property
     def met(self) -> bool:
-        """Whether the figure is on the right side of its bar."""
-        return self.found >= self.bar if self.at_least else self.found <= self.bar
+        """Whether the figure is on the right side of its bar, if it has one."""
+        return self.bar is None or (self.found >= self.bar if self.at_least else self.found <= self.bar)
 
 
-MEASURES = {measure.__name__: measure for part in (clock, account, studies, process) for measure in part.MEASURES}
+QUICK = {measure.__name__: measure for part in (clock, account, process) for measure in part.MEASURES}
+LONG = {measure.__name__: measure for part in (account, studies, storing, process) for measure in part.LONG}
+MEASURES = {**QUICK, **LONG}
 
 
-def rows(names: list[str]) -> list[Row]:
-    """The rows of these measures, measured now; all of them take some minutes."""
+def rows(names: Sequence[str]) -> list[Row]:
+    """The rows of these measures, measured now."""
     found: list[Row] = []
     for name in names:
         print(f"{name} ...", file=sys.stderr, flush=True)
@@ -41,35 +49,44 @@ def rows(names: list[str]) -> list[Row]:
     return found
 
 
-def page(found: list[Row], before: dict[str, float]) -> str:
-    """The table in Markdown."""
+def page(found: Sequence[Row], before: dict[str, float]) -> str:
+    """The table in Markdown, with what another commit found if there is such."""
     with_before = " before |" if before else ""
     lines = [f"| what | found | bar | met |{with_before}", "|---|---|---|---|" + ("---|" if before else "")]
     for row in found:
-        bar = f"{'at least' if row.at_least else 'at most'} {row.bar:g}{row.unit}"
-        line = f"| {row.what} | {row.found:.3g}{row.unit} | {bar} | {'yes' if row.met else '**no**'} |"
+        told = f" ({row.told})" if row.told else ""
+        bar = "" if row.bar is None else f"{'at least' if row.at_least else 'at most'} {number(row.bar)}{row.unit}"
+        met = "" if row.bar is None else "yes" if row.met else "**no**"
+        line = f"| {row.what} | {number(row.found)}{row.unit}{told} | {bar} | {met} |"
         if before:
-            line += f" {before[row.what]:.3g}{row.unit} |" if row.what in before else " |"
+            line += f" {number(before[row.what])}{row.unit} |" if row.what in before else " |"
         lines.append(line)
     return "\n".join(lines)
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print, store."""
     asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    asked.add_argument("--only", nargs="+", choices=MEASURES, default=list(MEASURES), help="measure these")
+    asked.add_argument("--only", nargs="+", choices=MEASURES, help="measure these")
+    asked.add_argument("--long", action="store_true", help="measure what takes minutes too")
+    asked.add_argument("--into", type=Path, metavar="PAGE", help="put the table into a page that has a place for it")
     asked.add_argument("--json", type=Path, metavar="FILE", help="store the figures")
     asked.add_argument("--before", type=Path, metavar="FILE", help="the figures of another commit, to stand beside")
-    options = asked.parse_args()
+    options = asked.parse_args(arguments)
     before = json.loads(options.before.read_text())["figures"] if options.before else {}
-    found = rows(options.only)
-    print(page(found, before))
-    print(
-        f"\nPython {platform.python_version()}; {clock.million_timeouts():.2f} s for 1,000,000 timeouts of one process."
-    )
+    found = rows(options.only or (MEASURES if options.long else QUICK))
+    machine = {
+        "python": platform.python_version(),
+        "cores": os.cpu_count(),
+        "seconds for 1,000,000 timeouts of one process": round(clock.million_timeouts(), 2),
+    }
+    shown = f"{page(found, before)}\n\n{', '.join(f'{what}: {value}' for what, value in machine.items())}."
+    print(shown)
+    if options.into:
+        paste(options.into, "performance", shown)
     if options.json:
         figures = {row.what: row.found for row in found}
-        options.json.write_text(json.dumps({"python": platform.python_version(), "figures": figures}, indent=2) + "\n")
+        options.json.write_text(json.dumps({**machine, "figures": figures}, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,15 +1,23 @@
 """What a run costs: `pytest benchmarks`. Read the table; nothing here asserts a time."""
 
+import json
+import math
 import tracemalloc
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
+import study_plan
+import table
+import where_time_goes
 from measures.clock import LLAMA, events_and_failures, run_clock
+from measures.storing import reading, write_study
 from measures.timing import bare_timeouts
+from pasted import paste
 from table import Row, page, rows
 
-from clustersim import load_scenario, simulate
+from clustersim import load_scenario, load_study, simulate
 from clustersim.account import count
 from clustersim.data.corpus import Corpus
 from clustersim.data.orders import order_of
@@ -35,6 +43,67 @@ def test_the_table_says_what_is_met():
     told = page([*found, missed], {found[0].what: 4.5})
     assert told.splitlines()[2].endswith("| at most 6 | yes | 4.5 |")
     assert "| 7 ms | at most 5 ms | **no** |" in told
+    assert page([Row("a row of its own", 12_345.0, " s", told="1 s, 2 s")], {}).endswith(
+        "| 12,345 s (1 s, 2 s) |  |  |"
+    )
+
+
+def test_two_commits_stand_side_by_side_in_a_page(tmp_path, capsys):
+    stored, readme = tmp_path / "before.json", tmp_path / "page.md"
+    readme.write_text("above\n<!-- performance -->\nold\n<!-- end of performance -->\nbelow\n")
+    table.main(["--only", "llama_events", "--json", str(stored)])
+    figures = json.loads(stored.read_text())["figures"]
+    stored.write_text(json.dumps({"figures": {name: figure + 1 for name, figure in figures.items()}}))
+    capsys.readouterr()
+    table.main(["--only", "llama_events", "--before", str(stored), "--into", str(readme)])
+    printed = capsys.readouterr().out
+    now = figures["Llama, 54 days: SimPy events a failure"]
+    assert f"| {now:.3g} | at most 6 | yes | {now + 1:.3g} |" in printed
+    assert readme.read_text() == f"above\n<!-- performance -->\n\n{printed}\n<!-- end of performance -->\nbelow\n"
+    readme.write_text("no place")
+    with pytest.raises(ValueError, match="expected the lines <!-- performance --> and"):
+        paste(readme, "performance", "text")
+
+
+def test_a_stored_study_is_grown_into_replications_that_differ(tmp_path):
+    study = write_study(tmp_path / "study", 40)
+    read = load_study(tmp_path / "study")
+    pd.testing.assert_frame_equal(read.table, study.table)
+    assert read.table["replication"].tolist() == list(range(40))
+    assert read.table["ettr"].nunique() == 40
+    assert read.ledger["replication"].nunique() == 40
+    seconds, peak_mb = reading(tmp_path / "study", 'study.summary("ettr")')
+    assert seconds > 0
+    assert 20 < peak_mb < 2000
+
+
+def test_a_plan_adds_up_and_stands_beside_what_ran():
+    scenario = load_scenario("small")
+    costs = study_plan.measured(scenario, replications=4, tasks=4)
+    assert all(cost > 0 for cost in costs)
+    lines = {line.what: line.value for line in study_plan.planned(costs, 1000, 10)}
+    assert lines["cores of the workers"] == 1000 * costs.replication_s / 3600
+    assert lines["tasks for Dask"] == math.ceil(1000 / costs.replications_per_task)
+    assert lines["disk, when it is done"] < lines["disk, while it goes on"]
+    busy_s, alone_s = 1000 * costs.replication_s, lines["core of the process that sweeps"]
+    assert lines["time"] == max(busy_s / 10, alone_s)
+    found = study_plan.part(scenario, 20, 2)
+    assert 0.5 < found["disk, while it goes on"] / (20 * costs.line_bytes / 1e6) < 2
+    shown = study_plan.page(costs, 1000, 10, found, 20)
+    assert shown.startswith(
+        "| what | 1,000 replications, 10 workers | 20 replications, 2 workers | these ran and took |"
+    )
+    assert [line for line in found if f"\n| {line} | " not in shown] == []
+
+
+def test_where_time_goes_names_stages_and_rooms():
+    shares = dict(where_time_goes.rooms())
+    assert sum(shares.values()) == pytest.approx(1)
+    assert {"`training/`", "`cluster/`", "`account/`", "simpy", "numpy"} <= set(shares)
+    shown = where_time_goes.page([("a stage", 0.003), ("another", 0.001)], [("`training/`", 0.5), ("simpy", 0.001)])
+    assert "| a stage | 3.0 | 75% |" in shown
+    assert "| `training/` | 50% |" in shown
+    assert "simpy" not in shown
 
 
 @pytest.mark.parametrize("loader", ["restore", "epoch", "reshuffle", "no-rewind"])

@@ -62,6 +62,8 @@ class Forecast:
 
     causes: tuple[CauseForecast, ...]
     scripted_failures: int
+    scripted_slow: int
+    """How often the job is slow by script, which stops nothing."""
     failures_per_day: float
     """Random failures that stop the job."""
     interruption_mean_h: float | None
@@ -117,15 +119,12 @@ def forecast(scenario: Scenario) -> Forecast:
         epoch_steps=sizes.samples / sizes.batch,
         failure_free_steps=steps,
         failure_free_h=run_ns / HOUR_NS,
-        failure_free_epochs=steps * sizes.batch / sizes.samples,
+        failure_free_epochs=sizes.batches.before(steps) / sizes.samples,
         feed_tokens_per_s=sizes.tokens_per_s,
         feed_bytes_per_s=sizes.bytes_per_s,
         causes=causes,
-        scripted_failures=sum(
-            len(failure.at_steps or failure.at_times or ())
-            for failure in scenario.failures
-            if isinstance(failure, Scripted)
-        ),
+        scripted_failures=_scripted(scenario, slow=False),
+        scripted_slow=_scripted(scenario, slow=True),
         failures_per_day=sizes.failures_per_ns * _DAY_NS,
         interruption_mean_h=None if mean_ns is None else mean_ns / HOUR_NS,
         nodes_down=nodes_down,
@@ -160,6 +159,12 @@ def _cause(scenario: Scenario, failure: Stochastic) -> CauseForecast:
         takes=takes,
         repair_h=None if repair_ns is None else repair_ns / HOUR_NS,
     )
+
+
+def _scripted(scenario: Scenario, slow: bool) -> int:
+    """How often something happens by script: that the job is slow, or that it fails."""
+    scripts = [failure for failure in scenario.failures if isinstance(failure, Scripted)]
+    return sum(len(each.at_steps or each.at_times or ()) for each in scripts if (each.kind == "slow") == slow)
 
 
 def _nodes_down(scenario: Scenario) -> float:

@@ -3,6 +3,8 @@
 The clock writes it, one record a leg; the data domain reads it. It knows neither.
 """
 
+import hashlib
+import json
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
 
@@ -141,6 +143,15 @@ class History:
         last = self.legs[-1]
         held = last.timetable.step_of(0, last.saves[0] - 1) if last.saves[0] else 0
         return last.ended_by == "end of run" and last.kept - last.start > held
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 (hexadecimal) of all that happened, to the nanosecond; the wording of `reason` has no part in it."""
+        legs = [[value for name, value in leg._asdict().items() if name != "timetable"] for leg in self.legs]
+        ended = self.wall_ns, self.node_ns, self.outcome
+        # Integers and names alone, so that JSON writes the same text everywhere.
+        told = json.dumps([legs, self.recoveries, self.happenings, self.outages, ended])
+        return hashlib.sha256(told.encode()).hexdigest()
 
     def lineage_stops(self) -> list[int]:
         """For each leg the step (exclusive) up to which the final model is made of it; at least the leg's start.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
@@ -10,14 +11,15 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from clustersim import streams
-from clustersim.account import Counts, Draws, Ledger, Spaces, Sparse, count_identity, same_batches
-from clustersim.data.skips import Skips
+from clustersim.account import Counts, Draws, Ledger, Spaces, same_batches
+from clustersim.data.carries import Carries, carry_law, cuts_of, lose_carries
+from clustersim.data.packing import Seen, pack, seen_of
 from clustersim.history import HOUR_NS, History
-from clustersim.loaders.draws import draws_of
-from clustersim.loaders.follow import Reads, plan
-from clustersim.loaders.parts import Loader, Stretch, ToCount, count_reads
-from clustersim.loaders.taken_out import hunt_of, without
+from clustersim.loaders.accounts import CorpusReads, reads_of
+from clustersim.loaders.follow import Reads
+from clustersim.loaders.parts import Delivered, Loader
+from clustersim.loaders.taken_out import found_in
+from clustersim.loaders.wandering import CAUSE, Found
 from clustersim.scenario import Scenario
 from clustersim.scenario.checkpoint import MAIN_TIER
 from clustersim.scenario.cost import Used
@@ -54,10 +56,24 @@ class Run:
 
     # --- what was read
 
+    @cached_property
+    def corpora(self) -> list[CorpusReads]:
+        """What was read of each corpus of a mixture; of the one corpus, if there is no mixture."""
+        drawn_by, ranks = (self.seed, self.replication), self.scenario.sizes.data
+        found = reads_of(self.loader, self.reads, ranks, self.planned_steps, drawn_by, [""])
+        return found if self.poison is None else [replace(each, taken_out=self.poison.taken_out) for each in found]
+
+    @property
+    def _only(self) -> CorpusReads:
+        """What was read of the one corpus."""
+        if len(self.corpora) > 1:
+            raise ValueError("each corpus of a mixture has its own orders and draws: ask one of run.corpora")
+        return self.corpora[0]
+
     @property
     def spaces(self) -> Spaces:
-        """The orders of the samples."""
-        return self.loader.spaces
+        """The orders of the samples. Raises ValueError for a mixture."""
+        return self._only.loader.spaces
 
     @cached_property
     def steps(self) -> int:
@@ -67,59 +83,82 @@ class Run:
     @cached_property
     def planned_steps(self) -> int:
         """Steps of the same run without failures: as many, or all its epochs; an unfinished run is held to its part."""
-        end = self.loader.steps_left(self.loader.start(self.scenario.sizes.data))
+        end = self.loader.steps_left(self.loader.start(self.scenario.sizes.data), 0)
         if end is None:
             return self.steps
         return end if self.history.outcome == "done" else min(self.steps, end)
 
-    @cached_property
+    @property
     def planned_draws(self) -> Draws:
-        """What the same run reads without failures."""
-        return self.loader.draws(plan(self.loader, self.scenario.sizes.data, self.planned_steps))[0]
+        """What the same run reads without failures; after a batch ramp its steps are single samples.
 
-    @cached_property
+        Raises ValueError for a mixture.
+        """
+        return self._only.planned_draws
+
+    @property
     def seen_draws(self) -> Draws:
-        """What the lineage read."""
-        return self._trained(self.loader.draws(self.reads.kept)[0])
-
-    def _trained(self, draws: Draws) -> Draws:
-        """Reads of the lineage without those that poison's policy takes out."""
-        hunted = hunt_of(self.scenario, self.seed, self.replication)
-        return draws if hunted is None else without(draws, self.spaces.size, hunted.taken_out)
+        """What the lineage read, likewise."""
+        return self._only.seen_draws
 
     @cached_property
-    def to_count(self) -> ToCount:
-        """What plan and lineage read, in orders that can be counted by their law."""
-        planned = plan(self.loader, self.scenario.sizes.data, self.planned_steps)
-        reads = self.loader.reads_to_count(planned, self.reads.kept)
-        return reads._replace(seen=self._trained(reads.seen))
+    def poison(self) -> Found | None:
+        """What poison did, and what was done about it; None if there is none."""
+        return found_in(self.history, self.scenario, self.loader, self.seed, self.replication)
+
+    @cached_property
+    def lost_carries(self) -> Carries | None:
+        """What restarts lost of the documents that packers held; None where nothing can be lost."""
+        scenario, sequence = self.scenario, self.scenario.model.sequence_length
+        if scenario.loader.carry != "lost":
+            return None
+        assert sequence is not None  # samples are packed
+        cuts = cuts_of(self.history, scenario.loader.readers_per_rank)
+        law = carry_law(scenario.data, sequence, self.seed, self.replication)
+        return lose_carries(law, cuts, self.seed, self.replication)
+
+    @cached_property
+    def seen_documents(self) -> Seen | None:
+        """What was seen of each document, of what was planned of it; None unless their lengths are given."""
+        data, sequence = self.scenario.data, self.scenario.model.sequence_length
+        if data.document_lengths is None or data.packing == "none" or self.scenario.loader.carry == "lost":
+            return None
+        assert sequence is not None  # samples are packed
+        lengths = np.array(data.document_lengths, dtype=np.int64)
+        packed = pack(lengths, sequence, data.packing)
+        planned = self.counts.planned > 0
+        wanted = seen_of(packed, lengths, planned.astype(np.int64)).tokens
+        seen = seen_of(packed, wanted, (planned & (self.counts.seen > 0)).astype(np.int64))
+        return Seen(wanted[wanted > 0], seen.tokens[wanted > 0], seen.samples)
 
     @cached_property
     def by_identity(self) -> bool:
         """Whether views are counted sample by sample."""
         mode = self.scenario.run.account
-        if self.loader.spaces_to_count.law == "other":
+        if any(each.lawless for each in self.corpora):
             return True
         most = IDENTITY_MAX if self.scenario.poison is None else POISON_MAX
         return mode == "identity" or (mode == "auto" and self._is_within(most))
 
     def _is_within(self, most: int) -> bool:
         """Whether neither samples nor views are more than so many."""
-        return max(self.spaces.size, max(self.steps, self.planned_steps) * self.scenario.sizes.batch) <= most
+        sizes = self.scenario.sizes
+        return max(sizes.samples, sizes.batches.before(max(self.steps, self.planned_steps))) <= most
 
     @cached_property
     def counts(self) -> Counts:
         """Planned and seen views of each sample, int64[N] each; N integers of memory, whatever the account's mode."""
-        return count_identity(self.spaces, self.planned_draws, self.seen_draws)
+        return Counts.concat([each.counts for each in self.corpora])
+
+    @cached_property
+    def ledgers(self) -> list[Ledger]:
+        """The ledger of each corpus, in arrays, with a cell for each shard where the order deals out shards."""
+        return [each.ledger(self.by_identity) for each in self.corpora]
 
     @cached_property
     def account(self) -> Ledger:
-        """The ledger in arrays, with a cell for each shard where the order deals out shards."""
-        return self.counts.ledger() if self.by_identity else self._count(self.to_count)
-
-    def _count(self, reads: ToCount) -> Ledger:
-        rng = streams.generator(self.seed, self.replication, "account")
-        return count_reads(self.loader.spaces_to_count, reads, rng)
+        """The ledger in arrays, with a cell for each shard where the order deals out shards, or for each corpus."""
+        return Ledger.concat(self.ledgers)
 
     @cached_property
     def account_ideal(self) -> Ledger:
@@ -127,33 +166,27 @@ class Run:
 
         Positions that the scenario skips are no part of the ideal either.
         """
-        epochs, size, batch = self.scenario.sizes.epochs, self.spaces.size, self.scenario.sizes.batch
-        if self.history.outcome != "done":
+        sizes, data = self.scenario.sizes, self.scenario.data
+        if self.history.outcome != "done" or len(self.corpora) > 1:
             return self.account
-        data = self.scenario.data
-        views = self.planned_steps * batch if epochs is None else epochs * size - data.count_skipped(epochs * size)
+        views = sizes.batches.before(self.planned_steps)
+        if sizes.epochs is not None:
+            views = sizes.epochs * sizes.samples
+            views -= data.count_skipped(views)
         # Under other laws the plan may hold a sample twice.
         if self.account.planned_views == views and self.spaces.law != "other":
             return self.account
-        if data.skip:
-            ideal = draws_of([Stretch(0, views, 0, 0, 0, 0)], size, 1, Skips(data.skipped))[0]
-            if self.by_identity:
-                return count_identity(self.spaces, ideal, self.seen_draws).ledger()
-            return self._count(self.to_count._replace(planned=ideal))
-        whole, rest = divmod(views, size)
-        if self.by_identity:
-            planned = np.full(size, whole)
-            planned[self.loader.first_samples(whole, rest)] += 1
-            return replace(self.counts, planned=planned).ledger()
-        rows = [(0, 0, whole, 0, size, 0, 0, batch)] if whole else []
-        rows += [(0, whole, 1, 0, rest, 0, 0, batch)] if rest else []
-        ideal = Draws(*np.array(rows, dtype=np.int64).reshape(-1, 8).T.copy())
-        return self._count(self.to_count._replace(planned=ideal, planned_some=Sparse.empty()))
+        return self._only.ledger_against(views, data.skipped, self.by_identity)
 
     @property
     def exact(self) -> Literal["identity", "distribution"]:
         """What the counts are exact in."""
         return self.account.exact
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """SHA-256 (hexadecimal) of the history and of the ledger: two runs that share both are the same run."""
+        return {"history": self.history.digest, "ledger": self.account.digest}
 
     def batch(self, step: int, rank: int | None = None) -> np.ndarray:
         """The samples of a step of the lineage, int64[batch], in the order of the ranks; or those of one rank.
@@ -171,6 +204,10 @@ class Run:
                     raise ValueError(f"no rank {rank}: step {step} was trained by ranks 0 to {leg.data - 1}")
                 return by_rank[rank]
         raise ValueError(f"no step {step}: the lineage has steps 0 to {self.steps - 1}")
+
+    def corpus_of(self, sample: int) -> CorpusReads:
+        """What was read of the corpus that a sample, as numbered through all of them, is of."""
+        return next(each for each in reversed(self.corpora) if sample >= each.first)
 
     def sample(self, sample: int, limit: int = 10_000) -> pd.DataFrame:
         """The steps that read a sample, in the order of reading.
@@ -204,7 +241,13 @@ class Run:
 
     def summary(self) -> dict[str, Figure]:
         """Every figure of the run, with units in the names; None where the scenario does not say enough."""
-        return {**self.data_figures(), **self._clock_figures(), **self._feed_figures(), **self._cost_figures()}
+        return {
+            **self.data_figures(),
+            **self._clock_figures(),
+            **self._poison_figures(),
+            **self._feed_figures(),
+            **self._cost_figures(),
+        }
 
     def _repr_html_(self) -> str:
         """Every figure that the run has, in notebooks."""
@@ -216,28 +259,55 @@ class Run:
 
     def data_figures(self) -> dict[str, Figure]:
         """The figures that the data decides, not the clock."""
-        ledger, ideal, sizes = self.account, self.account_ideal, self.scenario.sizes
-        rolled_back = self.rolled_back_steps
+        ledger, ideal = self.account, self.account_ideal
         return {
             "planned_views": ledger.planned_views,
             "lineage_views": ledger.views,
-            "discarded_views": rolled_back * sizes.batch,
+            "discarded_views": self.discarded_views,
             "extra_views": ledger.extra,
             "missing_views": ledger.missing,
             "never_seen_samples": ledger.never,
             "extra_views_ideal": ideal.extra,
             "missing_views_ideal": ideal.missing,
-            "extra_documents": _times(ledger.extra, sizes.documents_per_sample),
-            "missing_documents": _times(ledger.missing, sizes.documents_per_sample),
-            "extra_tokens": _times(ledger.extra, sizes.tokens_per_sample),
-            "missing_tokens": _times(ledger.missing, sizes.tokens_per_sample),
+            **self._in_documents_and_tokens(ledger),
             "identical_steps_share": self.identical_steps / self.steps if self.steps else 1.0,
             "steps": self.steps,
-            "rolled_back_steps": rolled_back,
+            "rolled_back_steps": self.rolled_back_steps,
         }
+
+    def _in_documents_and_tokens(self, ledger: Ledger) -> dict[str, Figure]:
+        """Extra and missing views in documents, as many as hold so many tokens, and in tokens.
+
+        What packers lost is missing, and as many tokens from further on were read instead.
+        """
+        sizes, mean = self.scenario.sizes, self.scenario.data.mean_document
+        lost = 0 if self.lost_carries is None else int(self.lost_carries.tokens.sum())
+        of_documents = lost / mean if lost and mean else 0
+        figures = {
+            "extra_documents": _times(ledger.extra, sizes.documents_per_sample, of_documents),
+            "missing_documents": _times(ledger.missing, sizes.documents_per_sample, of_documents),
+            "extra_tokens": _times(ledger.extra, sizes.tokens_per_sample, lost),
+            "missing_tokens": _times(ledger.missing, sizes.tokens_per_sample, lost),
+        }
+        if (seen := self.seen_documents) is not None:
+            figures |= {"documents_seen_in_part": seen.documents_partly, "documents_never_seen": seen.documents_never}
+        if (carries := self.lost_carries) is not None:
+            figures |= {
+                "documents_seen_in_part": int(carries.partly.sum()),
+                "documents_never_seen": int(carries.whole.sum()),
+                "carry_tokens_lost": lost,
+            }
+        return figures
 
     @cached_property
     def identical_steps(self) -> int:
+        """Steps of the lineage whose batch is the planned one: of samples that packers make, none after a loss."""
+        if self.lost_carries is None or not self.lost_carries.tokens.any():
+            return self._with_planned_samples
+        return min(self._with_planned_samples, int(self.lost_carries.step[self.lost_carries.tokens > 0][0]))
+
+    @cached_property
+    def _with_planned_samples(self) -> int:
         """Steps of the lineage whose batch, as a multiset, is the planned one.
 
         By the samples themselves where at most `IDENTITY_MAX` views are counted sample by sample; else by positions and
@@ -245,18 +315,34 @@ class Run:
         of the steps).
         """
         if self.by_identity and self._is_within(IDENTITY_MAX):
-            return same_batches(self.spaces, self.planned_draws, self.seen_draws)
+            planned = [each.numbered(each.planned_draws) for each in self.corpora]
+            seen = [each.numbered(each.seen_draws) for each in self.corpora]
+            return same_batches(_joined(planned), _joined(seen))
         as_planned = self.loader.steps_as_planned(self.reads.kept, self.planned_steps)
-        hunted = hunt_of(self.scenario, self.seed, self.replication)
-        if hunted is None:
+        if self.poison is None:
             return as_planned
-        changed = {low // self.scenario.sizes.batch for low, _ in hunted.taken_out}
-        return as_planned - sum(step < self.steps for step in changed)
+        changed = {low // self.scenario.sizes.batch for low, _ in self.poison.taken_out}
+        kept = [stretch for stretch in self.reads.kept if stretch.steps]  # they follow each other
+        for step in changed:
+            if step < self.steps:
+                stretch = kept[bisect_right(kept, step, key=lambda stretch: stretch.step) - 1]
+                as_planned -= self._as_planned(stretch, step + 1) - self._as_planned(stretch, step)
+        return as_planned
+
+    def _as_planned(self, stretch: Delivered, below: int) -> int:
+        """Steps of a stretch, below one, that read the positions of the plan in its order."""
+        return self.loader.steps_as_planned(self._only.loader.below([stretch], below), self.planned_steps)
 
     @cached_property
     def rolled_back_steps(self) -> int:
         """Steps that were trained and are not in the lineage."""
         return sum(leg.stop - stop for leg, stop in zip(self.history.legs, self.history.lineage_stops(), strict=True))
+
+    @cached_property
+    def discarded_views(self) -> int:
+        """Samples of the steps that were trained and are not in the lineage."""
+        before, stops = self.scenario.sizes.batches.before, self.history.lineage_stops()
+        return sum(before(leg.stop) - before(stop) for leg, stop in zip(self.history.legs, stops, strict=True))
 
     @cached_property
     def node_days(self) -> float:
@@ -276,6 +362,17 @@ class Run:
             "gpu_hours": history.node_ns * self.scenario.cluster.gpus_per_node / HOUR_NS,
             "node_days": self.node_days,
             "data_parallel_min": min(leg.data for leg in history.legs),
+        }
+
+    def _poison_figures(self) -> dict[str, Figure]:
+        """How often poison crashed the job, at how many steps, and how often something was done; nothing if none."""
+        if self.poison is None:
+            return {}
+        steps = [leg.stop for leg in self.history.legs if leg.ended_by == CAUSE]
+        return {
+            "poison_crashes": len(steps),
+            "poison_steps": len(set(steps)),
+            "poison_acted": len(self.poison.acted_at),
         }
 
     def _feed_figures(self) -> dict[str, Figure]:
@@ -342,6 +439,13 @@ class Run:
         return tables.checkpoints(self)
 
     @cached_property
+    def carries(self) -> pd.DataFrame:
+        """One row a restart of the lineage that lost what packers held of documents."""
+        from clustersim import tables
+
+        return tables.carries(self)
+
+    @cached_property
     def time(self) -> pd.DataFrame:
         """The wall time by bucket: bucket, hours, share, node_hours."""
         from clustersim import tables
@@ -356,8 +460,14 @@ class Run:
         return tables.damage(self)
 
 
-def _times(views: int, per_view: float | None) -> Figure:
-    """Views in another unit; whole where the unit is."""
+def _joined(reads: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Steps and samples of all corpora, one after the other."""
+    step, sample = (np.concatenate(column) for column in zip(*reads, strict=True))
+    return step, sample
+
+
+def _times(views: int, per_view: float | None, more: float = 0) -> Figure:
+    """Views in another unit, and so many more of it; whole where the unit is."""
     if per_view is None:
         return None
-    return views * int(per_view) if float(per_view).is_integer() else views * per_view
+    return more + (views * int(per_view) if float(per_view).is_integer() else views * per_view)

@@ -12,6 +12,7 @@ from clustersim.data.corpus import Corpus
 from clustersim.data.orders import Order, order_of
 from clustersim.loaders.build import loader_of
 from clustersim.loaders.follow import Follower, follow
+from clustersim.loaders.taken_out import follower_of, wanders
 from clustersim.run import Run
 from clustersim.scenario import Scenario, load_scenario
 from clustersim.storage.feeding import clock_feed
@@ -74,7 +75,9 @@ def simulate(
     seed, replication = _checked(scenario, seed, replication)
     order = order_for(scenario, seed, replication)
     loader = loader_of(scenario, order)
-    follower = Follower(loader) if loader.acts_on_time else None
+    follower: Follower | None = Follower(loader) if loader.acts_on_time else None
+    if wanders(scenario):
+        follower = follower_of(scenario, loader, seed, replication)
     history = World(scenario, seed, replication, clock_feed(scenario, follower)).run(progress)
     reads = follow(history, loader) if follower is None else follower.reads(history)
     if history.outcome == "done" and history.legs[-1].kept == 0:

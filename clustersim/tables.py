@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from clustersim import streams
-from clustersim.account import Damage, damage_identity, story
-from clustersim.account import damage as damage_by_interval
 from clustersim.history import HOUR_NS
-from clustersim.loaders.follow import plan
-from clustersim.loaders.parts import count_reads
-from clustersim.loaders.taken_out import hunt_of
 from clustersim.scenario.checkpoint import MAIN_TIER
 
 if TYPE_CHECKING:
@@ -97,6 +91,17 @@ def checkpoints(run: Run) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["leg", "tier", "step", "durable_h", "in_lineage"])
 
 
+def carries(run: Run) -> pd.DataFrame:
+    """One row a restart of the lineage that lost what packers held of documents; no row where nothing can be lost.
+
+    step (with which it began), packers; lost_tokens of them all; documents_seen_in_part, documents_never_seen.
+    """
+    lost = run.lost_carries
+    names = ("step", "packers", "lost_tokens", "documents_seen_in_part", "documents_never_seen")
+    columns = lost or [np.array([], dtype=np.int64)] * len(names)
+    return pd.DataFrame(dict(zip(names, columns, strict=True)))
+
+
 def time(run: Run) -> pd.DataFrame:
     """bucket, hours, share of the wall time, node_hours (of the nodes held); the hours sum to the wall time."""
     wall_ns = run.history.wall_ns
@@ -115,17 +120,17 @@ def sample(run: Run, number: int, limit: int) -> pd.DataFrame:
 
     fate: "kept", "rolled back", "in flight", or "taken out" of its batch, by what is done about poison.
     """
-    hunted = hunt_of(run.scenario, run.seed, run.replication)
-    low, high = np.array(() if hunted is None else hunted.taken_out, dtype=np.int64).reshape(-1, 2).T
+    if not 0 <= number < run.scenario.sizes.samples:
+        raise ValueError(f"no sample {number}: they are numbered 0 to {run.scenario.sizes.samples - 1}")
+    corpus = run.corpus_of(number)
+    low, high = np.array(corpus.taken_out, dtype=np.int64).reshape(-1, 2).T
     frames = []
-    for stretches, kept in ((run.reads.kept, True), (run.reads.discarded, False)):
-        draws, owner = run.loader.draws(stretches)
-        found = story(run.spaces, draws, number, limit)
-        leg = owner[found.row]
+    for kept in (True, False):
+        found, leg = corpus.story(number, kept, limit)
         trained = found.step < np.array([leg.stop for leg in run.history.legs])[leg]
         fate = "kept" if kept else np.where(trained, "rolled back", "in flight")
         if kept and len(low):
-            place = found.epoch * run.spaces.size + found.offset
+            place = found.epoch * corpus.loader.spaces.size + found.offset
             run_of = np.searchsorted(low, place, side="right") - 1
             fate = np.where((run_of >= 0) & (place < high[run_of]), "taken out", "kept")
         frames.append(
@@ -147,13 +152,8 @@ def damage(run: Run) -> pd.DataFrame:
     kept = [min(leg.kept, run.steps) for leg in rows]
     ends = np.maximum.accumulate(kept)
     ends[-1] = max(ends[-1], run.planned_steps)
-    if run.by_identity:
-        so_far = damage_identity(run.spaces, run.planned_draws, run.seen_draws, ends)
-    elif run.loader.tells_the_end_only:
-        so_far = _damage_one_by_one(run, ends)
-    else:
-        rng = streams.generator(run.seed, run.replication, "account")
-        so_far = damage_by_interval(run.spaces, run.to_count.planned, run.to_count.seen, ends, rng)
+    so_far = [each.damage(ends, run.by_identity) for each in run.corpora]
+    samples_before = run.scenario.sizes.batches.before
     before, after = rows[:-1], rows[1:]
     return pd.DataFrame(
         {
@@ -166,26 +166,11 @@ def damage(run: Run) -> pd.DataFrame:
             "data_before": [leg.data for leg in before],
             "data_after": [leg.data for leg in after],
             "discarded_views": [
-                (last.stop - leg.start) * run.scenario.sizes.batch for last, leg in zip(before, after, strict=True)
+                samples_before(last.stop) - samples_before(leg.start) for last, leg in zip(before, after, strict=True)
             ],
-            "lineage_views": [steps * run.scenario.sizes.batch for steps in kept[1:]],
-            "extra_views": so_far.extra[1:],
-            "missing_views": so_far.missing[1:],
-            "exact": so_far.exact,
+            "lineage_views": [samples_before(steps) for steps in kept[1:]],
+            "extra_views": np.sum([each.extra for each in so_far], axis=0)[1:],
+            "missing_views": np.sum([each.missing for each in so_far], axis=0)[1:],
+            "exact": "identity" if all(each.exact == "identity" for each in so_far) else "distribution",
         }
     )
-
-
-def _damage_one_by_one(run: Run, ends: np.ndarray) -> Damage:
-    """Damage before each step, each counted for itself: where what was read is known in all, not step by step."""
-    loader = run.loader
-    extra, missing, exact = [], [], True
-    for end in ends.tolist():
-        rng = streams.generator(run.seed, run.replication, "account")
-        planned = plan(loader, run.scenario.sizes.data, min(end, run.planned_steps))
-        reads = loader.reads_to_count(planned, loader.below(run.reads.kept, end))
-        ledger = count_reads(loader.spaces_to_count, reads, rng)
-        extra.append(ledger.extra)
-        missing.append(ledger.missing)
-        exact &= ledger.exact == "identity"
-    return Damage(np.array(extra), np.array(missing), "identity" if exact else "distribution")

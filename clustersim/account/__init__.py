@@ -2,6 +2,7 @@
 
 from clustersim.account.count import count
 from clustersim.account.damage import Damage, damage, damage_identity
+from clustersim.account.dealt import Dealt, count_dealt, damage_dealt
 from clustersim.account.draws import Draws
 from clustersim.account.identity import Counts, count_identity, expand, same_batches
 from clustersim.account.ledger import ByCell, Ledger, Table
@@ -14,6 +15,7 @@ __all__ = [
     "ByCell",
     "Counts",
     "Damage",
+    "Dealt",
     "Draws",
     "Ledger",
     "Spaces",
@@ -21,9 +23,11 @@ __all__ = [
     "Story",
     "Table",
     "count",
+    "count_dealt",
     "count_identity",
     "count_sparse",
     "damage",
+    "damage_dealt",
     "damage_identity",
     "expand",
     "same_batches",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -9,6 +10,9 @@ import numpy as np
 from clustersim.account.draws import Ints
 from clustersim.account.spaces import BlockSpaces
 from clustersim.account.sweep import Pieces
+
+Change = tuple[Ints, Ints, Ints, Ints]
+"""Where views change inside blocks: block, samples into it, planned and seen views more; int64[changes] each."""
 
 
 def count_blocks(spaces: BlockSpaces, pieces: Pieces) -> tuple[Ints, Ints, Ints, Ints]:
@@ -20,7 +24,7 @@ def count_blocks(spaces: BlockSpaces, pieces: Pieces) -> tuple[Ints, Ints, Ints,
     blocks = len(block_starts) - 1
     base_planned = np.full(blocks, pieces.planned)
     base_seen = np.full(blocks, pieces.seen)
-    changes: list[tuple[Ints, Ints, Ints, Ints]] = []
+    changes: list[Change] = []
 
     for k, (low, high) in enumerate(pairwise(pieces.bounds.tolist())):
         start = pieces.start[low:high]
@@ -33,15 +37,25 @@ def count_blocks(spaces: BlockSpaces, pieces: Pieces) -> tuple[Ints, Ints, Ints,
 
         inside = np.flatnonzero(begins[first] != start)
         place = first[inside] - 1
-        block = order[place]
-        sample = block_starts[block] + start[inside] - begins[place]
-        changes.append((block, sample, planned[inside] - planned[inside - 1], seen[inside] - seen[inside - 1]))
+        into = start[inside] - begins[place]
+        changes.append((order[place], into, planned[inside] - planned[inside - 1], seen[inside] - seen[inside - 1]))
+    return settled(np.diff(block_starts), base_planned, base_seen, changes)
 
-    zero = np.zeros(blocks, np.int64)
-    columns = zip((np.arange(blocks), block_starts[:-1], zero, zero), *changes, strict=True)
-    block, sample, more_planned, more_seen = (np.concatenate(column) for column in columns)
-    cut = np.lexsort((sample, block))
-    block, sample = block[cut], sample[cut]
+
+def settled(sizes: Ints, planned: Ints, seen: Ints, changes: Sequence[Change]) -> tuple[Ints, Ints, Ints, Ints]:
+    """Rows block, planned, seen, samples (int64[rows] each) of blocks whose views change inside them.
+
+    Args:
+        sizes: samples of each block, int64[blocks].
+        planned: what the first sample of each has had, int64[blocks].
+        seen: the same.
+        changes: where that changes.
+    """
+    zero = np.zeros_like(sizes)
+    columns = zip((np.arange(len(sizes)), zero, zero, zero), *changes, strict=True)
+    block, into, more_planned, more_seen = (np.concatenate(column) for column in columns)
+    cut = np.lexsort((into, block))
+    block, into = block[cut], into[cut]
     is_first = np.diff(block, prepend=-1) != 0
 
     def since_block_start(change: Ints) -> Ints:
@@ -49,12 +63,9 @@ def count_blocks(spaces: BlockSpaces, pieces: Pieces) -> tuple[Ints, Ints, Ints,
         before: Ints = running[is_first][block]
         return running - before
 
-    return (
-        block,
-        base_planned[block] + since_block_start(more_planned),
-        base_seen[block] + since_block_start(more_seen),
-        np.diff(sample, append=pieces.size),
-    )
+    until = np.where(np.append(is_first[1:], True), sizes[block], np.append(into[1:], 0))
+    views = planned[block] + since_block_start(more_planned), seen[block] + since_block_start(more_seen)
+    return block, *views, until - into
 
 
 def layout(spaces: BlockSpaces, family: int, epoch: int) -> tuple[Ints, Ints]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,15 @@ class Counts:
     planned: Ints  # int64[N]
     seen: Ints  # int64[N]
     cell_starts: Ints  # int64[cells + 1], the cells' boundaries in samples: the blocks, or [0, N]
+
+    @classmethod
+    def concat(cls, parts: Sequence[Counts]) -> Counts:
+        """The counts of several corpora after each other, a cell for each; those of one, as they are."""
+        if len(parts) == 1:
+            return parts[0]
+        ends = np.cumsum([0, *(len(part.planned) for part in parts)])
+        planned, seen = (np.concatenate([getattr(part, side) for part in parts]) for side in ("planned", "seen"))
+        return cls(planned, seen, ends)
 
     def ledger(self) -> Ledger:
         """The ledger that sums these counts."""
@@ -49,17 +59,15 @@ def expand(spaces: Spaces, draws: Draws) -> tuple[Ints, Ints]:
     return np.concatenate(steps), np.concatenate(samples)
 
 
-def same_batches(spaces: Spaces, planned: Draws, seen: Draws) -> int:
+def same_batches(planned: tuple[Ints, Ints], seen: tuple[Ints, Ints]) -> int:
     """How many steps read the same samples, as a multiset, in both; at a cost of all views of both.
 
     Args:
-        spaces: the orders that were read.
-        planned: reads of the run without failures.
-        seen: reads of the lineage.
+        planned: step and sample of each read of the run without failures, int64[views] both, as of `expand`.
+        seen: of each read of the lineage.
     """
     sides = []
-    for draws in (planned, seen):
-        step, sample = expand(spaces, draws)
+    for step, sample in (planned, seen):
         order = np.lexsort((sample, step))
         sides.append((step[order], sample[order]))
     steps = 1 + max((int(step[-1]) for step, _ in sides if len(step)), default=-1)

@@ -166,16 +166,16 @@ def _overlaid(
         table[:, 0, 0] = length[mine]
         for layer in range(int(nth.max(initial=-1)) + 1):
             own = np.flatnonzero(nth == layer)
-            at, of_plan = row[own], is_planned[low:high][own]
+            at, of_plan, asked = row[own], is_planned[low:high][own], taken[low:high][own]
+            if not layer:  # all are alike still
+                table[at, 0, 0] -= asked
+                table[at, of_plan.astype(np.int64), (~of_plan).astype(np.int64)] += asked
+                continue
+            drawn = True
+            classes = table[at, :, : layer + 1]  # nobody has had more yet
+            groups = Groups.sized(np.full(len(at), classes[0].size))
             out = np.zeros((len(at), *table.shape[1:]), np.int64)
-            if layer:
-                drawn = True
-                classes = table[at, :, : layer + 1]  # nobody has had more yet
-                groups = Groups.sized(np.full(len(at), classes[0].size))
-                asked = taken[low:high][own]
-                out[:, :, : layer + 1] = thin_many(rng, classes.ravel(), groups, asked).reshape(classes.shape)
-            else:  # all are alike still
-                out[:, 0, 0] = taken[low:high][own]
+            out[:, :, : layer + 1] = thin_many(rng, classes.ravel(), groups, asked).reshape(classes.shape)
             table[at] -= out
             table[at[of_plan], 1:] += out[of_plan, :-1]
             table[at[~of_plan], :, 1:] += out[~of_plan, :, :-1]

@@ -3,10 +3,11 @@
 from rich.table import Table
 
 from clustersim.cli.output import table
-from clustersim.cli.words import count, duration, plural
+from clustersim.cli.words import count, duration, plural, share
 from clustersim.cluster.compile import law_of
 from clustersim.forecast import Forecast
 from clustersim.scenario import Scenario
+from clustersim.scenario.checkpoint import Medium
 from clustersim.storage.feeding import supply_of
 
 _POLICIES = {
@@ -29,11 +30,12 @@ def assumptions(scenario: Scenario, forecast: Forecast) -> Table:
     rows.columns[1].no_wrap = False
     for subject, text in (
         ("machine", _machine(scenario, forecast)),
-        ("step", _step(forecast)),
+        ("step", _step(scenario, forecast)),
         ("failures", _failures(forecast)),
         ("maintenance", _maintenance(scenario)),
         ("checkpoint", _checkpoint(scenario, forecast)),
         ("recovery", f"{_lost(scenario)}; {_restart(forecast)}"),
+        ("rewinds", _rewinds(scenario)),
         ("reading", _reading(scenario)),
         ("storage", _storage(scenario)),
         ("poison", _poison(scenario)),
@@ -51,8 +53,10 @@ def _machine(scenario: Scenario, forecast: Forecast) -> str:
     return f"{nodes}, {spares}{slots}; {plural(forecast.data_parallel, 'replica')}"
 
 
-def _step(forecast: Forecast) -> str:
+def _step(scenario: Scenario, forecast: Forecast) -> str:
     step = f"{duration(forecast.step_s)} for {plural(forecast.global_batch, 'sample')}"
+    if ramp := scenario.model.ramp:
+        step += f", {count(ramp[0].global_batch)} at first, growing until {count(ramp[-1].until_samples)} are read"
     return f"{step}; an epoch of {count(forecast.samples)} samples takes {count(forecast.epoch_steps)} steps"
 
 
@@ -64,6 +68,8 @@ def _failures(forecast: Forecast) -> str:
         said.append(f"{count(forecast.failures_per_day)} a day from {causes}, one every {every}, at full layout")
     if forecast.scripted_failures:
         said.append(f"{count(forecast.scripted_failures)} scripted")
+    if forecast.scripted_slow:
+        said.append(f"slow {plural(forecast.scripted_slow, 'time')} by script")
     for cause in forecast.causes:
         if cause.slows is not None:
             said.append(f"{cause.cause}: slow {count(cause.failures_per_day)} times a day, {cause.slows:g} x a step")
@@ -86,9 +92,35 @@ def _checkpoint(scenario: Scenario, forecast: Forecast) -> str:
     by = ", adapted at each restart" if checkpoint.every.by == "adaptive" else by
     stall, write = duration(forecast.save_s), duration(forecast.write_s)
     tiers = "".join(
-        f"; every {tier.every} to {tier.name}, which survives {_SURVIVES[tier.survives]}" for tier in checkpoint.tiers
+        f"; every {tier.every} to {tier.name}, which survives {_SURVIVES[tier.survives]}{_kept(tier)}"
+        for tier in checkpoint.tiers
     )
-    return f"{every}{by}; training stands still for {stall}, and the save is durable {write} later{tiers}"
+    saved = f"training stands still for {stall}, and the save is durable {write} later{_kept(checkpoint)}"
+    return f"{every}{by}; {saved}{tiers}{_tried(scenario)}"
+
+
+def _kept(medium: Medium) -> str:
+    """What becomes of its checkpoints, after a comma; nothing where all of them stay as they were made."""
+    newest = "the newest alone is" if medium.keep == 1 else f"the newest {medium.keep} are"
+    said = [] if medium.keep is None else [f"{newest} kept"]
+    if medium.corrupt_at_load:
+        said.append(f"{share(medium.corrupt_at_load)} cannot be read")
+    if medium.bad_after_steps is not None:
+        said.append(
+            f"{share(medium.corrupt_later)} show {plural(medium.bad_after_steps, 'step')} later that they are bad"
+        )
+    return "".join(f", {each}" for each in said)
+
+
+def _tried(scenario: Scenario) -> str:
+    checkpoint = scenario.checkpoint
+    if not any(each.corrupt_at_load or each.corrupt_later for each in (checkpoint, *checkpoint.tiers)):
+        return ""
+    return f"; a bad one is tried {plural(scenario.recovery.load_attempts, 'time')}, then an older one"
+
+
+def _rewinds(scenario: Scenario) -> str:
+    return "; ".join(f"{plural(each.back, 'step')} back after step {count(each.at_step)}" for each in scenario.rewinds)
 
 
 def _lost(scenario: Scenario) -> str:

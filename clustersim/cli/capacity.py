@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clustersim.cli.comparison import OutOption, WorkersOption, told_in_one_line
+from clustersim.cli.comparison import OutOption, ResumeOption, WorkersOption, under_way
 from clustersim.cli.options import JsonOption, ScenarioArgument, SeedOption, SetOption, load
 from clustersim.cli.output import emit_json, emit_page, table
 from clustersim.cli.picture import drawable, write_picture
-from clustersim.cli.progress import progress_bar
 from clustersim.cli.usage import whole_number
 from clustersim.cli.words import count, duration, plural, share
 
@@ -27,7 +26,10 @@ PLAN = {"nodes": ("nodes", "node"), "spares": ("spares", "spare"), "repair_slots
 def capacity(
     scenario: ScenarioArgument,
     by: Annotated[str, typer.Option(metavar="TIME", help='The finish date as a time since the start, as in "60 d".')],
-    spares: Annotated[str | None, typer.Option(metavar="A,B", help="Numbers of spares to try, as in 0,8,16.")] = None,
+    spares: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="Numbers of spares to try, as in 0,8,16.  [default: around those in repair]"),
+    ] = None,
     repair_slots: Annotated[str | None, typer.Option(metavar="A,B", help="Numbers of repair slots to try.")] = None,
     nodes: Annotated[str | None, typer.Option(metavar="A,B", help="Numbers of nodes of the job to try.")] = None,
     confidence: Annotated[str, typer.Option(metavar="P", help="The probability to finish by then to ask for.")] = "0.9",
@@ -35,13 +37,14 @@ def capacity(
         int, typer.Option(parser=whole_number(2), metavar="N", help="How many runs of each plan.")
     ] = 50,
     out: OutOption = None,
+    resume: ResumeOption = False,
     workers: WorkersOption = None,
     overrides: SetOption = None,
     seed: SeedOption = None,
     json: JsonOption = False,
 ) -> None:
     """Compare plans of nodes, spares and repair slots by their finish date and cost."""
-    from clustersim.scenario import ScenarioError
+    from clustersim.study.capacity import around
     from clustersim.study.capacity import capacity as compare
 
     loaded = load(scenario, overrides)
@@ -50,25 +53,22 @@ def capacity(
         "spares": _numbers(spares, "--spares", 0),
         "repair_slots": _numbers(repair_slots, "--repair-slots", 1),
     }
+    if not any(tried.values()):
+        tried["spares"] = around(loaded)
     plans = math.prod(len(numbers) for numbers in tried.values() if numbers)
-    try:
-        with told_in_one_line(), progress_bar(plans * replications) as bar:
-            found = compare(
-                loaded,
-                by,
-                **tried,
-                confidence=_probability(confidence),
-                replications=replications,
-                seed=seed,
-                workers=workers,
-                out=out,
-                progress=bar,
-            )
-    except ScenarioError:
-        raise
-    except ValueError as error:
-        option, colon, line = str(error).partition(": ")
-        raise typer.BadParameter(line if colon else str(error), param_hint=f"--{option}" if colon else "") from None
+    with under_way(plans * replications, out) as tell:
+        found = compare(
+            loaded,
+            by,
+            **tried,
+            confidence=_probability(confidence),
+            replications=replications,
+            seed=seed,
+            workers=workers,
+            out=out,
+            resume=resume,
+            progress=tell,
+        )
     if out is not None and drawable():
         from analysis.capacity import PICTURE, figure
 

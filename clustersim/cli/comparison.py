@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +11,7 @@ import typer
 
 from clustersim.cli.outcome import UNFINISHED
 from clustersim.cli.output import complain, could_not_write
+from clustersim.cli.progress import progress_bar
 from clustersim.cli.usage import path_to, whole_number
 
 OutOption = Annotated[
@@ -23,19 +24,55 @@ WorkersOption = Annotated[
 ]
 
 
+ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on with the study that DIR holds.")]
+
+
 @contextmanager
-def told_in_one_line() -> Iterator[None]:
-    """A study that cannot be stored or finished is told in one line, with its exit code."""
+def under_way(runs: int, out: Path | None = None) -> Iterator[Callable[[float], object]]:
+    """A study of so many runs: yields what is told how many of them are done.
+
+    A wrong argument, and a study that cannot be stored or finished, are told in one line, with the exit code; of one
+    that goes into a directory the line says what of it is kept.
+    """
+    from clustersim.scenario import ScenarioError
     from clustersim.study.engines import EngineError
     from clustersim.study.store import DirectoryRefused
 
+    told = _Told()
     try:
-        yield
+        with progress_bar(runs) as bar:
+            yield told.through(bar)
+    except ScenarioError:
+        raise
     except DirectoryRefused as error:
         raise typer.BadParameter(str(error), param_hint="--out") from None
-    except EngineError as error:
-        complain(str(error))
+    except ValueError as error:
+        option, colon, line = str(error).partition(": ")
+        hint = f"--{option.replace('_', '-')}" if colon else ""
+        raise typer.BadParameter(line if colon else str(error), param_hint=hint) from None
+    except (KeyboardInterrupt, EngineError, OSError) as error:
+        kept = "" if out is None else f"; {told.done} of {runs} runs are kept, --resume goes on with them"
+        complain(_why(error) + kept)
         raise typer.Exit(UNFINISHED) from None
-    except OSError as error:
-        complain(could_not_write(error))
-        raise typer.Exit(UNFINISHED) from None
+
+
+def _why(error: BaseException) -> str:
+    if isinstance(error, OSError):
+        return could_not_write(error)
+    return "stopped by Ctrl-C" if isinstance(error, KeyboardInterrupt) else str(error)
+
+
+class _Told:
+    """Remembers how many runs were done when it was last told."""
+
+    done = 0
+
+    def through(self, bar: Callable[[float], object] | None) -> Callable[[float], object]:
+        """What passes it on to a bar."""
+
+        def tell(done: float) -> None:
+            self.done = int(done)
+            if bar is not None:
+                bar(done)
+
+        return tell

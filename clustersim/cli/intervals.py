@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clustersim.cli.comparison import OutOption, WorkersOption, told_in_one_line
+from clustersim.cli.comparison import OutOption, ResumeOption, WorkersOption, under_way
 from clustersim.cli.options import JsonOption, ScenarioArgument, SeedOption, SetOption, load
 from clustersim.cli.outcome import UNFINISHED
 from clustersim.cli.output import complain, emit_json, emit_page, table
 from clustersim.cli.picture import drawable, write_picture
-from clustersim.cli.progress import progress_bar
 from clustersim.cli.usage import whole_number
 from clustersim.cli.words import count, duration, plural, share
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from clustersim.study.intervals import Intervals
+    from clustersim.study.intervals import Best, Intervals
 
 
 def intervals(
@@ -34,13 +33,13 @@ def intervals(
         int, typer.Option(parser=whole_number(2), metavar="N", help="How many runs of each interval and loader.")
     ] = 20,
     out: OutOption = None,
+    resume: ResumeOption = False,
     workers: WorkersOption = None,
     overrides: SetOption = None,
     seed: SeedOption = None,
     json: JsonOption = False,
 ) -> None:
     """Compare checkpoint intervals over the same failures."""
-    from clustersim.scenario import ScenarioError
     from clustersim.study.intervals import around
     from clustersim.study.intervals import intervals as compare
 
@@ -48,12 +47,12 @@ def intervals(
     presets = _listed(loaders)
     try:
         lengths = around(loaded) if every is None else _listed(every)
-        with told_in_one_line(), progress_bar(len(lengths) * len(presets) * replications) as bar:
-            found = compare(loaded, lengths, presets, replications, seed=seed, workers=workers, out=out, progress=bar)
-    except ScenarioError:
-        raise
     except ValueError as error:
         raise typer.BadParameter(str(error).removeprefix("every: "), param_hint="--every") from None
+    with under_way(len(lengths) * len(presets) * replications, out) as tell:
+        found = compare(
+            loaded, lengths, presets, replications, seed=seed, workers=workers, out=out, resume=resume, progress=tell
+        )
     if out is not None and drawable():
         from analysis.intervals import PICTURE, figure
 
@@ -96,18 +95,36 @@ def _page(found: Intervals, name: str, presets: list[str], replications: int) ->
     ]
 
 
+_DALY = "Daly's"
+
+
 def answer(found: Intervals) -> str:
-    """The best interval in a sentence, beside the formulas."""
+    """The best interval in a sentence, by how much it differs from the formulas, and what of that the rate explains."""
     best, low, high = found.best
     lengths = found.table["interval_s"]
-    answer = f"Best interval by simulation: {duration(best)} (95 %: {duration(low)} to {duration(high)})"
+    told = f"Best interval by simulation: {duration(best)} (95 %: {duration(low)} to {duration(high)})"
     if best in (lengths.min(), lengths.max()):
-        answer += f", the {'shortest' if best == lengths.min() else 'longest'} that was tried"
-    for author, formula in (("Young's", found.young_s), ("Daly's", found.daly_s)):
-        if formula is not None:
-            where = "below" if formula < low else "above" if formula > high else "within"
-            answer += f"; {author} {duration(formula)} lies {where} it"
-    return answer + "."
+        told += f", the {'shortest' if best == lengths.min() else 'longest'} that was tried"
+    formulas = {"Young's": found.young_s, _DALY: found.daly_s}
+    told += "".join(f"; {_beside(found.best, whose, at)}" for whose, at in formulas.items() if at is not None) + "."
+    differs = found.daly_s is not None and not low <= found.daly_s <= high
+    if differs and found.mtbf_s and found.met_mtbf_s and found.daly_met_s:
+        met = f"The runs were interrupted every {duration(found.met_mtbf_s)}, where the formulas take "
+        told += f" {met}{duration(found.mtbf_s)}; by that {_beside(found.best, _DALY, found.daly_met_s)}."
+    return told
+
+
+def _beside(best: Best, whose: str, at: float) -> str:
+    """How much longer or shorter the best interval is than one by formula, with the 95 % interval of that."""
+    by, low, high = (seconds / at - 1 for seconds in best)
+    if low <= 0 <= high:
+        return f"{whose} {duration(at)} agrees ({_longer(low)} to {_longer(high)})"
+    near, far = sorted((abs(low), abs(high)))
+    return f"it is {_longer(by)} than {whose} {duration(at)} (95 %: {share(near)} to {share(far)})"
+
+
+def _longer(by: float) -> str:
+    return f"{share(abs(by))} {'longer' if by > 0 else 'shorter'}"
 
 
 def _as_json(found: Intervals, name: str) -> dict[str, Any]:

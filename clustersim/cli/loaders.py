@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clustersim.cli.comparison import OutOption, WorkersOption, told_in_one_line
+from clustersim.cli.comparison import OutOption, ResumeOption, WorkersOption, under_way
 from clustersim.cli.options import JsonOption, ScenarioArgument, SeedOption, SetOption, load
 from clustersim.cli.outcome import UNFINISHED
 from clustersim.cli.output import complain, emit_json, emit_page, table
 from clustersim.cli.picture import drawable, write_picture
-from clustersim.cli.progress import progress_bar
 from clustersim.cli.usage import whole_number
 from clustersim.cli.words import count, plural, share
 
@@ -38,6 +37,7 @@ def loaders(
         int, typer.Option(parser=whole_number(1), metavar="N", help="How many runs of each preset.")
     ] = 20,
     out: OutOption = None,
+    resume: ResumeOption = False,
     workers: WorkersOption = None,
     overrides: SetOption = None,
     seed: SeedOption = None,
@@ -49,8 +49,8 @@ def loaders(
 
     loaded = load(scenario, overrides)
     names = None if presets is None else list(dict.fromkeys(name.strip() for name in presets.split(",")))
-    with told_in_one_line(), progress_bar(len(shipped() if names is None else names) * replications) as bar:
-        found = league(loaded, names, replications, seed=seed, workers=workers, out=out, progress=bar)
+    with under_way(len(shipped() if names is None else names) * replications, out) as tell:
+        found = league(loaded, names, replications, seed=seed, workers=workers, out=out, resume=resume, progress=tell)
     if out is not None and drawable():
         from analysis.loaders import PICTURE, figure
 

@@ -2,67 +2,33 @@
 
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import Annotated
 
 import typer
 
 import clustersim
-from clustersim.cli.capacity import capacity
-from clustersim.cli.check import check
-from clustersim.cli.feed import feed
-from clustersim.cli.fit import fit
-from clustersim.cli.intervals import intervals
-from clustersim.cli.loaders import loaders
+from clustersim.cli.commands import Commands, add_commands, new_app
 from clustersim.cli.outcome import UNFINISHED
 from clustersim.cli.output import complain, could_not_write, drop_unwritten, emit
-from clustersim.cli.poison import poison
-from clustersim.cli.presets import presets
-from clustersim.cli.replay import replay
-from clustersim.cli.report import report
-from clustersim.cli.run import run
-from clustersim.cli.sample import sample
-from clustersim.cli.schema import schema
-from clustersim.cli.sweep import sweep
 from clustersim.cli.usage import UsageError, told
-from clustersim.cli.validate import validate
-from clustersim.cli.workshop import workshop
 
 _WRONG_INPUT = 2
 # What Typer makes of Ctrl-C.
 _INTERRUPTED = 130
 _STOPPED = "stopped by Ctrl-C"
 
-app = typer.Typer(
+app = new_app(
     name="clustersim",
+    cls=Commands,
     help="Simulates large training jobs that fail and restart, and counts which data the final model saw.",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
 )
-for command in (
-    run,
-    sweep,
-    loaders,
-    intervals,
-    capacity,
-    replay,
-    fit,
-    feed,
-    poison,
-    validate,
-    report,
-    workshop,
-    sample,
-    check,
-    presets,
-    schema,
-):
-    app.command()(command)
+add_commands(app)
 
 
 def _say_version(asked: bool) -> None:
     if asked:
+        from importlib.metadata import version
+
         emit(f"clustersim {version('clustersim')}")
         raise typer.Exit
 

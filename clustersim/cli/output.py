@@ -1,13 +1,16 @@
 """What goes out: answers to stdout, one line for whatever went wrong to stderr."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 import os
 import sys
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from rich.console import Console, RenderableType
-from rich.table import Table
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
 
 _PLAIN_WIDTH = 120
 # Sentences fold at the edge of a terminal, down to this.
@@ -41,6 +44,9 @@ def emit_page(*parts: RenderableType) -> None:
     Raises:
         OSError: stdout cannot take it.
     """
+    from rich.console import Console
+    from rich.table import Table
+
     # What a scenario says is shown as it is: no markup, no emoji, no colours guessed from it.
     terminal = sys.stdout.isatty()
     console = Console(markup=False, emoji=False, highlight=False)
@@ -57,6 +63,8 @@ def emit_page(*parts: RenderableType) -> None:
 
 def table(*columns: str, left: int = 1) -> Table:
     """An empty table with bold heads, never folded; the first `left` columns hold text, the others numbers."""
+    from rich.table import Table
+
     made = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False, show_header=any(columns))
     for index, column in enumerate(columns):
         made.add_column(column, justify="left" if index < left else "right", no_wrap=True)
@@ -76,7 +84,8 @@ def complain(line: str) -> None:
 def could_not_write(error: OSError) -> str:
     """What went wrong, and where."""
     where = f" ({error.filename})" if error.filename else ""
-    return f"could not write: {error.strerror or error}{where}"
+    # In the system's words: writers of Parquet put their own around them.
+    return f"could not write: {os.strerror(error.errno) if error.errno else error}{where}"
 
 
 def drop_unwritten(stream: TextIO) -> None:

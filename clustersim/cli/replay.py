@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clustersim.cli.comparison import told_in_one_line
+from clustersim.cli.comparison import under_way
 from clustersim.cli.loaders import SHOWN, figure_in_words, in_json
 from clustersim.cli.options import JsonOption, ScenarioArgument, SeedOption, SetOption, load
 from clustersim.cli.outcome import UNFINISHED
 from clustersim.cli.output import complain, emit_json, emit_page, table
-from clustersim.cli.progress import progress_bar
 from clustersim.cli.usage import path_to, whole_number
 from clustersim.cli.words import count, plural
 
@@ -20,6 +19,10 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from clustersim.study.replay import Replay
+
+
+HEADS = ("loader", "order", *(head for head, _ in SHOWN.values()), "extra a failure")
+"""The columns of the table, as people see it."""
 
 
 def replay(
@@ -50,16 +53,12 @@ def replay(
     """Count which data a real run's restarts repeated or lost, under any loader."""
     from clustersim.scenario import presets as shipped
     from clustersim.study.replay import replay as recount
-    from clustersim.study.replay import store
 
     loaded = load(scenario, overrides)
     names = _names(loader)
     counted = len(shipped()) if names is None else max(1, len(names))
-    with progress_bar(counted * replications) as bar:
-        found = recount(history, loaded, names, replications, seed=seed, progress=bar)
-    if out is not None:
-        with told_in_one_line():
-            store(found, out)
+    with under_way(counted * replications) as tell:
+        found = recount(history, loaded, names, replications, seed=seed, out=out, progress=tell)
     if json:
         emit_json(_as_json(found, loaded.name))
     else:
@@ -86,14 +85,14 @@ def _named(preset: str) -> str:
 def _page(found: Replay, name: str, own: str, replications: int) -> list[RenderableType]:
     rows = found.table.to_dict("records")
     counted, refused = ([row for row in rows if bool(row["refused"]) is kind] for kind in (False, True))
-    shown = table("loader", "order", *(head for head, _ in SHOWN.values()), "extra a failure", left=2)
+    shown = table(*HEADS, left=2)
     for row in counted:
         rate = row["extra_views_per_failure"]
         figures = [figure_in_words(row, figure, words) for figure, (_, words) in SHOWN.items()]
         shown.add_row(row["preset"] or own, row["order"], *figures, "" if rate != rate else count(rate))
     restarts = plural(found.restarts, "restart")
     parts: list[RenderableType] = [f"{restarts} of a real run, as {name} ({plural(replications, 'replication')})", ""]
-    parts += [_answer(counted), "", shown, ""]
+    parts += [answer(counted), "", shown, ""]
     if replications > 1:
         parts.append("Means ± half of their 95 % intervals, over the orders of the samples.")
     parts += ["Views against the plan of the same loader. Assumed:", *(f"- {line}" for line in found.assumed)]
@@ -103,7 +102,7 @@ def _page(found: Replay, name: str, own: str, replications: int) -> list[Rendera
     return parts
 
 
-def _answer(counted: list[dict[Any, Any]]) -> str:
+def answer(counted: list[dict[Any, Any]]) -> str:
     """The damage of the one loader, or of the least and the most of several."""
     said = []
     for row in counted[:1] + counted[1:][-1:]:

@@ -57,16 +57,26 @@ def report(
 
 def _read(directory: Path) -> Report:
     """What the report of a directory says, whichever command left it."""
+    from analysis.stored import found
+    from clustersim.cli.report_replay import report_of_replay
     from clustersim.cli.report_run import report_of_run
     from clustersim.cli.report_study import report_of_study
-    from clustersim.scenario import ScenarioError
+    from clustersim.cli.report_validation import report_of_validation
+    from clustersim.study.replay import TOLD
+    from clustersim.study.validate import TABLE
 
-    for name, read in (("run.json", report_of_run), ("study.json", report_of_study)):
+    readers = {
+        "run.json": report_of_run,
+        "study.json": report_of_study,
+        TOLD: report_of_replay,
+        TABLE: report_of_validation,
+    }
+    for name, read in readers.items():
         if (directory / name).exists():
             try:
                 return read(directory)
-            except (OSError, KeyError, ValueError, ScenarioError) as error:
-                told = f'expected tables that this version reads, found "{directory}" ({str(error).splitlines()[0]})'
+            except (OSError, KeyError, ValueError) as error:
+                told = f"expected tables that this version reads, found {found(directory, error)}"
                 raise typer.BadParameter(told, param_hint="DIR") from None
     expected = "expected a directory that --out of run, sweep or another command left"
     raise typer.BadParameter(f'{expected}, found "{directory}"', param_hint="DIR")

@@ -15,7 +15,7 @@ from clustersim.cli import capacity as capacity_page
 from clustersim.cli import intervals as intervals_page
 from clustersim.cli import loaders as loaders_page
 from clustersim.cli import sweep_page
-from clustersim.cli.report_parts import assumed, mean, number, text
+from clustersim.cli.report_parts import assumed, loader, mean, number, refused, text
 from clustersim.cli.words import count, duration, hours, plural, share
 from clustersim.scenario import load_scenario
 from clustersim.study import capacity, intervals, league
@@ -124,25 +124,13 @@ def _intervals(study: Study, directory: Path) -> _Told:
 
 def _loaders(study: Study, directory: Path) -> _Told:
     table = pd.read_parquet(directory / league.TABLE)
-    ran, refused = (_records(table[(table["refused"] != "") == kind]) for kind in (False, True))
+    ran = _records(table[table["refused"] == ""])
     shown = (head for head, _ in loaders_page.SHOWN.values())
     heads = ("preset", "order", *shown, "extra a failure", "4 to 3 ranks", "2 to 4 ranks")
-    rows = [
-        [
-            text(row["preset"]),
-            text(row["order"]),
-            *(mean(row, figure, words) for figure, (_, words) in loaders_page.SHOWN.items()),
-            number(row["extra_views_per_failure"], count),
-            text(row["degree_4_to_3"]),
-            text(row["degree_2_to_4"]),
-        ]
-        for row in ran
-    ]
+    rows = [[*loader(row), text(row["degree_4_to_3"]), text(row["degree_2_to_4"])] for row in ran]
     note = f"{_MEANS.format('preset')} Other ranks: tried on 960 samples, against whole epochs."
-    tables = [Table("Loaders, the least damage first", heads, rows, note)]
-    if refused:
-        why = [[text(row["preset"]), text(row["refused"])] for row in refused]
-        tables.append(Table("Presets that were not run", ("preset", "why"), why))
+    league_table = Table("Loaders, the least damage first", heads, rows, note)
+    tables = [league_table, *refused(_records(table), "Presets that were not run")]
     answer = loaders_page.answer(league.League(table, study))
     drawn = Plot(plots.loaders(table), "Extra and missing views of each preset, in views, with 95 % intervals.", answer)
     return _Told(f"{plural(len(ran), 'loader preset')}", answer, [drawn], tables)

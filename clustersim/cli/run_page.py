@@ -31,6 +31,9 @@ FIGURES: dict[str, tuple[str, _Words]] = {
     "missing_documents": ("missing documents", count),
     "extra_tokens": ("extra tokens", count),
     "missing_tokens": ("missing tokens", count),
+    "documents_seen_in_part": ("documents seen in part", count),
+    "documents_never_seen": ("documents planned and never seen", count),
+    "carry_tokens_lost": ("tokens that packers held and lost", count),
     "identical_steps_share": ("steps with the planned batch", share),
     "discarded_views": ("views in steps rolled back", count),
     "steps": ("steps of the final model", count),
@@ -40,6 +43,9 @@ FIGURES: dict[str, tuple[str, _Words]] = {
     "restarts": ("restarts", count),
     "from_scratch": ("restarts at step 0, as no checkpoint was left", count),
     "checkpoints": ("durable checkpoints", count),
+    "poison_crashes": ("crashes by poison", count),
+    "poison_steps": ("steps that it crashed", count),
+    "poison_acted": ("times that something was done about it", count),
     "data_parallel_min": ("fewest replicas", count),
     "wall_h": ("wall time", hours),
     "ettr": ("useful share of it (ETTR)", share),
@@ -95,7 +101,11 @@ def answer(result: Result) -> list[str]:
     if ended:
         saw = f"{'Until then' if alone else 'As far as each came,'} the final model saw"
     totals = {name: sum(row[name] or 0 for row in result.summaries) for name in result.summaries[0]}
-    if not totals["extra_views"] and not totals["missing_views"]:
+    if totals.get("carry_tokens_lost"):
+        documents = f"{said('documents_seen_in_part', 'document')} seen in part, {said('documents_never_seen')} never"
+        lost = f"Packers lost {said('carry_tokens_lost', 'token')} of documents at restarts"
+        data = f"{lost}, and read as many from further on: {documents}."
+    elif not totals["extra_views"] and not totals["missing_views"]:
         data = f"{saw} exactly what it would have seen without failures: nothing twice, nothing missed."
     else:
         # Views beyond the plan push as many others out, where a run ends after its steps or its time.

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clustersim.cli.comparison import WorkersOption
+from clustersim.cli.comparison import ResumeOption, WorkersOption, under_way
 from clustersim.cli.options import JsonOption, ScenarioArgument, SeedOption, SetOption, load
 from clustersim.cli.outcome import UNFINISHED
-from clustersim.cli.output import complain, could_not_write, emit_json, emit_page
-from clustersim.cli.progress import progress_bar
+from clustersim.cli.output import complain, emit_json, emit_page
 from clustersim.cli.usage import path_to, whole_number
 from clustersim.cli.vary import DESIGNS, design
 
@@ -70,14 +68,12 @@ def sweep(
     scheduler: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Of a running Dask scheduler, or its scheduler file.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the study that DIR holds.")] = False,
+    resume: ResumeOption = False,
     overrides: SetOption = None,
     seed: SeedOption = None,
     json: JsonOption = False,
 ) -> None:
     """Simulate a scenario at many points over the same failures."""
-    from clustersim.study.engines import EngineError
-    from clustersim.study.store import DirectoryRefused
     from clustersim.study.sweep import sweep as simulate_points
 
     loaded = load(scenario, overrides)
@@ -85,58 +81,21 @@ def sweep(
     width = None if until is None else _until(until, replications)
     number = (replications or _REPLICATIONS) if width is None else None
     asked = len(drawn.points) * (number or replications or 500)
-    told = _Told()
-    try:
-        with progress_bar(asked) as bar:
-            study = simulate_points(
-                loaded,
-                drawn,
-                number,
-                until=width,
-                seed=seed,
-                engine=engine,  # type: ignore[arg-type]
-                workers=workers,
-                scheduler=scheduler,
-                out=out,
-                resume=resume,
-                progress=told.through(bar),
-            )
-    except DirectoryRefused as error:
-        raise typer.BadParameter(str(error), param_hint="--out") from None
-    except ValueError as error:
-        if isinstance(error, _scenario_error()):
-            raise
-        option, colon, line = str(error).partition(": ")
-        raise typer.BadParameter(line if colon else str(error), param_hint=f"--{option}" if colon else "") from None
-    except (KeyboardInterrupt, EngineError, OSError) as error:
-        what = "stopped by Ctrl-C" if isinstance(error, KeyboardInterrupt) else str(error)
-        if isinstance(error, OSError):
-            what = could_not_write(error)
-        complain(f"{what}; {told.done} of {asked} runs are kept, --resume goes on with them")
-        raise typer.Exit(UNFINISHED) from None
+    with under_way(asked, out) as tell:
+        study = simulate_points(
+            loaded,
+            drawn,
+            number,
+            until=width,
+            seed=seed,
+            engine=engine,  # type: ignore[arg-type]
+            workers=workers,
+            scheduler=scheduler,
+            out=out,
+            resume=resume,
+            progress=tell,
+        )
     _answer(study, loaded.name, json)
-
-
-def _scenario_error() -> type[ValueError]:
-    from clustersim.scenario import ScenarioError
-
-    return ScenarioError
-
-
-class _Told:
-    """Remembers how many runs were done when it was last told."""
-
-    done = 0
-
-    def through(self, bar: Callable[[float], object] | None) -> Callable[[float], object]:
-        """What passes it on to a bar."""
-
-        def tell(done: float) -> None:
-            self.done = int(done)
-            if bar is not None:
-                bar(done)
-
-        return tell
 
 
 def _until(text: str, most: int | None) -> dict[str, object]:

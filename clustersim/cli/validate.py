@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clustersim.cli.comparison import OutOption, WorkersOption, told_in_one_line
+from clustersim.cli.comparison import OutOption, WorkersOption, under_way
 from clustersim.cli.options import JsonOption, SeedOption
 from clustersim.cli.outcome import UNFINISHED
 from clustersim.cli.output import complain, emit_json, emit_page, table
-from clustersim.cli.progress import progress_bar
 from clustersim.cli.usage import path_to
 from clustersim.cli.words import plural
 
@@ -22,6 +21,12 @@ if TYPE_CHECKING:
 
 HEADS = ("row", "figure", "published", "expected", "ours", "decided by", "verdict")
 """The columns of the table, as people see it."""
+
+NOTE = (
+    "Ours: the mean ± its standard error, over replications. z: ours less what is expected, in standard errors of",
+    "both. Expected: the closed form or the pooled mean behind what was printed.",
+)
+"""How to read the table."""
 
 VERDICTS = ("pass", "fail", "not run")
 """What becomes of a figure."""
@@ -42,19 +47,17 @@ def validate(
     json: JsonOption = False,
 ) -> None:
     """Simulate published scenarios, and say whether ours agrees with what was published."""
-    from clustersim.scenario import ScenarioError
     from clustersim.study.provenance import versions
     from clustersim.study.validate import runs_of
     from clustersim.study.validate import validate as hold_against
 
     names = None if only is None else [name.strip() for name in only.split(",")]
     try:
-        with told_in_one_line(), progress_bar(runs_of(names, quick)) as bar:
-            found = hold_against(names, quick=quick, seed=seed, workers=workers, traces=traces, out=out, progress=bar)
-    except ScenarioError:
-        raise
+        runs = runs_of(names, quick)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--only") from None
+    with under_way(runs) as tell:
+        found = hold_against(names, quick=quick, seed=seed, workers=workers, traces=traces, out=out, progress=tell)
     if json:
         emit_json({"rows": _plain(found), "versions": versions()})
     else:
@@ -77,18 +80,20 @@ def _page(found: pd.DataFrame) -> list[RenderableType]:
     shown.columns[-1].justify = "left"
     for row in found.to_dict("records"):
         shown.add_row(*cells(row))
+    return [answer(found), "", shown, "", *reasons(found), *NOTE]
+
+
+def answer(found: pd.DataFrame) -> str:
+    """How many figures agree."""
     counts = found["verdict"].value_counts()
     told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict in counts)
+    return f"{plural(len(found), 'published figure')}: {told}"
+
+
+def reasons(found: pd.DataFrame) -> list[str]:
+    """Why figures were not run, or fail although none of them is off."""
     left_out = found.loc[found["reason"] != "", ["row", "reason", "verdict"]].drop_duplicates()
-    return [
-        f"{plural(len(found), 'published figure')}: {told}",
-        "",
-        shown,
-        "",
-        *(f"{row.row}, {row.verdict}: {row.reason}" for row in left_out.itertuples()),
-        "Ours: the mean ± its standard error, over replications. z: ours less what is expected, in standard errors of",
-        "both. Expected: the closed form or the pooled mean behind what was printed.",
-    ]
+    return [f"{row.row}, {row.verdict}: {row.reason}" for row in left_out.itertuples()]
 
 
 def cells(row: dict[Any, Any]) -> list[str]:

@@ -46,5 +46,6 @@ class Cause:
     at_nodes: tuple[int, ...] = ()  # of a trace, of maintenance: which node at each of them, and how long it is out
     out_ns: tuple[int, ...] = ()
     at_steps: tuple[int, ...] = ()
+    by_what_is_read: bool = False  # at the steps that the loader names as each leg begins
     degrees: tuple[int, ...] = ()
     slows: float = 1.0

@@ -8,7 +8,8 @@ from clustersim.cluster.machine import Machine
 from clustersim.cluster.retirement import Retirement, Score, Window
 from clustersim.laws import NEVER, Constant, Law, Life
 from clustersim.loaders.poison import bisection_restarts
-from clustersim.loaders.taken_out import hunt_of
+from clustersim.loaders.taken_out import hunt_of, wanders
+from clustersim.loaders.wandering import CAUSE
 from clustersim.scenario import Scenario
 from clustersim.scenario.cluster import Retirement as StatedRetirement
 from clustersim.scenario.failures import Scripted, Stochastic
@@ -137,20 +138,24 @@ def _maintenance(index: int, stated: Maintenance, scenario: Scenario, seed: int,
 
 
 def _poison(index: int, stated: Poison, scenario: Scenario, seed: int, replication: int) -> Cause:
-    """The crashes at steps that read poison, and those of searches for it."""
-    hunted = hunt_of(scenario, seed, replication)
-    assert hunted is not None
-    trials = bisection_restarts(scenario.sizes.batch) if stated.act == "bisect" else 0
+    """The crashes at steps that read poison, and those of searches for it; known now where the order comes back."""
+    steps: list[int] = []
+    if not wanders(scenario):
+        hunted = hunt_of(scenario, seed, replication)
+        assert hunted is not None
+        trials = bisection_restarts(scenario.sizes.batch) if stated.act == "bisect" else 0
+        steps = sorted([*hunted.crashes, *hunted.acted_at * trials])
     return Cause(
         index=index,
-        name="poison",
+        name=CAUSE,
         scope="job",
         ages="wall",
         life=None,
         renews_all=False,
         detection=law_of(stated.detection),
         repair=None,
-        at_steps=tuple(sorted([*hunted.crashes, *hunted.acted_at * trials])),
+        at_steps=tuple(steps),
+        by_what_is_read=wanders(scenario),
     )
 
 
@@ -212,6 +217,7 @@ def _cause(index: int, failure: Stochastic | Scripted, scenario: Scenario, seed:
             at_times_ns=failure.at_times or (),
             at_steps=failure.at_steps or (),
             degrees=failure.data or (),
+            slows=failure.slows or 1.0,
         )
     lemons = scenario.cluster.lemons
     per_ns = failure.failures_per_ns(scenario.cluster.gpus_per_node)

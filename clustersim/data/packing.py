@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clustersim.laws import Lognormal
+from clustersim.scenario.packing import whole_pieces
 from clustersim.streams import Hashed
 
 Ints = NDArray[np.int64]
@@ -62,16 +63,7 @@ def pack(lengths: Ints, sequence: int, how: How = "concat") -> Packed:
         stops = np.unique(np.concatenate([ends[ends <= full], cuts]))
         starts = np.concatenate([np.zeros(1, np.int64), stops[:-1]]) if len(stops) else stops
         return Packed(starts // sequence, np.searchsorted(ends, starts, side="right"), stops - starts)
-    sample, document, tokens, room, at = [], [], [], sequence, 0
-    for index, length in enumerate(lengths.tolist()):
-        for piece in [sequence] * (length // sequence) + [length % sequence] * bool(length % sequence):
-            if piece > room:
-                at, room = at + 1, sequence
-            sample.append(at)
-            document.append(index)
-            tokens.append(piece)
-            room -= piece
-    return Packed(*(np.array(column, dtype=np.int64) for column in (sample, document, tokens)))
+    return Packed(*np.array(list(whole_pieces(lengths.tolist(), sequence)), dtype=np.int64).reshape(-1, 3).T)
 
 
 def padding_share(packed: Packed, sequence: int) -> float:
@@ -104,11 +96,31 @@ def carry_after(lengths: Ints, sequence: int, samples: int, how: How = "concat")
     packed = pack(lengths, sequence, how)
     if samples > packed.samples:
         raise ValueError(f"the documents make {packed.samples} samples, not {samples}")
-    held = packed.sample >= samples
     if samples in (0, packed.samples):
         return Carry(0, 0, 0 if samples == 0 else len(lengths))
-    document = int(packed.document[held][0])
-    return Carry(document, int(packed.tokens[held & (packed.document == document)].sum()), document + 1)
+    held = held_between(packed, sequence)
+    document, tokens = int(held.document[samples - 1]), int(held.tokens[samples - 1])
+    return Carry(document, tokens, document + bool(tokens))
+
+
+class Held(NamedTuple):
+    """What a packer of whole documents holds between two samples: an entry after each but the last, [samples - 1]."""
+
+    document: Ints  # int64: of which it holds the tokens, or the next one, where it holds none
+    tokens: Ints  # int64
+    whole: NDArray[np.bool_]  # nothing of the document has gone out
+
+
+def held_between(packed: Packed, sequence: int) -> Held:
+    """What is held of documents that are packed whole: of a full sample nothing, unless it cut the document."""
+    first = np.flatnonzero(np.diff(packed.sample)) + 1  # piece of each sample but the very first one
+    document = packed.document[first]
+    until = np.append(0, np.cumsum(packed.tokens))
+    tokens = until[np.searchsorted(packed.document, document, side="right")] - until[first]
+    whole = packed.document[first - 1] != document
+    full = np.diff(until[np.append(0, first)]) == sequence
+    nothing = whole & full
+    return Held(document, np.where(nothing, 0, tokens), whole & ~nothing)
 
 
 def mean_carry(lengths: Ints) -> float:

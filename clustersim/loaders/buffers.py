@@ -25,16 +25,33 @@ class Buffer:
     size: int
     kind: BufferKind = "classic"
 
-    def pulled(self, yielded: Ints, held: Ints) -> Ints:
-        """Samples pulled, int64, by readers that have yielded so many since they held `held`, of an endless source."""
+    def pulled(self, yielded: Ints, held: Ints, ready: Ints | int = 0) -> Ints:
+        """Samples pulled, int64, by readers that have yielded so many since they held `held`, of an endless source.
+
+        Of what they held `ready` samples went out first, as they lay, and nothing was pulled for them.
+        """
+        mixed = yielded - ready
         if self.kind == "classic":
-            ahead = yielded + self.size
+            ahead = mixed + self.size
         elif self.kind in ("window", "chunk"):
-            ahead = -(-yielded // self.size) * self.size
+            ahead = -(-mixed // self.size) * self.size
         else:
             flush = self.size - self.size // 2
-            ahead = self.size + (-(-yielded // flush) - 1) * flush
-        return np.where((yielded > 0) & (self.size > 0), ahead - held, np.where(yielded > 0, yielded, 0))
+            ahead = self.size + (-(-mixed // flush) - 1) * flush
+        return np.where((mixed > 0) & (self.size > 0), ahead - (held - ready), np.where(mixed > 0, mixed, 0))
+
+    def ready(self, yielded: Ints, held: Ints, ready: Ints, source: Ints, holds: Ints) -> Ints:
+        """How many of the samples that it holds go out as they lie, before anything is pulled for them; int64.
+
+        It has yielded so many since it held `held`, `ready` of them ready, with `source` to pull. It holds `holds`.
+        """
+        if self.kind == "classic":
+            return np.zeros_like(yielded)
+        if self.kind == "chunk":
+            return holds
+        was_full = self.pulled(yielded, held, ready) <= source
+        flushed = np.where(was_full, (ready - yielded) % (self.size - self.size // 2), holds)
+        return np.where(yielded <= ready, ready - yielded, flushed)
 
     def ages(self, yielded: Ints, tiers: int) -> tuple[Ints, NDArray[np.float64]]:
         """How far behind the last sample that it has pulled lies what a buffer holds, on average.
@@ -66,7 +83,9 @@ class Buffer:
         end = bounds[-1] * unit + np.where(in_reach, self.size, 0)
         return np.concatenate((bounds * unit, end[None, :])), shares / shares.sum(axis=0)
 
-    def play(self, held: Ints, source: Ints, until: int | None, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    def play(
+        self, held: Ints, source: Ints, until: int | None, rng: np.random.Generator, ready: int = 0
+    ) -> tuple[Ints, Ints]:
         """What comes out, one after another, and what the buffer holds then; int64.
 
         Args:
@@ -74,15 +93,19 @@ class Buffer:
             source: what can be pulled.
             until: stop when so many have come out; None: at the end.
             rng: the stream of random numbers.
+            ready: how many of those that it holds at first, the last ones, go out first and as they lie.
         """
         total = len(held) + len(source)
         until = total if until is None else until
         if self.size == 0:
             return source[:until], held
         if self.kind == "chunk":
-            return source[:until], source[until : -(-until // self.size) * self.size]
+            pulled = -(-max(until - len(held), 0) // self.size) * self.size
+            went = np.concatenate([held, source[:pulled]])
+            return went[:until], went[until:]
         if self.kind != "classic":
-            return self._play_flushes(source, until, rng)
+            stays = len(held) - ready
+            return self._play_flushes(held[:stays], held[stays:], source, until, rng)
         content = [*held.tolist(), *source[: max(0, self.size - len(held))].tolist()]
         coming = source[max(0, self.size - len(held)) :].tolist()
         if until == 0:
@@ -98,9 +121,11 @@ class Buffer:
         left = until - len(out)
         return np.concatenate([np.array(out, dtype=np.int64), rest[:left]]), rest[left:]
 
-    def _play_flushes(self, source: Ints, until: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    def _play_flushes(
+        self, content: Ints, ready: Ints, source: Ints, until: int, rng: np.random.Generator
+    ) -> tuple[Ints, Ints]:
         stays = self.size // 2 if self.kind == "half-flush" else 0
-        content, at, out, done = source[:0], 0, [source[:0]], 0
+        at, out, done = 0, [ready], len(ready)
         while done < until:
             pulled = source[at : at + self.size - len(content)]
             at += len(pulled)

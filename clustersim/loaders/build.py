@@ -2,23 +2,29 @@
 
 from dataclasses import replace
 
+from clustersim.data.blend import Blend
 from clustersim.data.orders import Order
 from clustersim.data.skips import Skips
+from clustersim.loaders.mixture import MixtureLoader
 from clustersim.loaders.parts import Loader, Parts
 from clustersim.loaders.returning import ReaderLoader
 from clustersim.loaders.sequence import SequenceLoader
 from clustersim.scenario import Scenario
 
 
-def loader_of(scenario: Scenario, order: Order) -> Loader:
-    """The scenario's loader over an order of its samples; it has an end only if the run ends by epochs."""
+def loader_of(scenario: Scenario, *orders: Order) -> Loader:
+    """The scenario's loader over the order of each of its corpora; it has an end only if the run ends by epochs."""
     sizes, stated = scenario.sizes, scenario.loader
-    parts = Parts(**stated.model_dump(exclude={"preset", "reshuffle_lasts", "last_batch"}))
+    parts = Parts(**stated.model_dump(exclude={"preset", "reshuffle_lasts", "last_batch", "carry"}))
     parts = replace(
         parts,
         reshuffle_lasts=stated.reshuffle_lasts or "epoch",
         last_batch=stated.last_batch or ("span" if stated.partition == "global" else "short"),
     )
+    if sizes.batches.ramp:
+        loaders = [SequenceLoader(order, 1, parts, sizes.epochs) for order in orders]
+        return MixtureLoader(loaders, Blend([1]), sizes.batches)
+    (order,) = orders
     if parts.last_batch == "span":
         return SequenceLoader(order, sizes.batch, parts, sizes.epochs, Skips(scenario.data.skipped))
     return ReaderLoader(order, sizes.batch, parts, sizes.epochs, sizes.data)

@@ -144,7 +144,10 @@ class Contiguous:
 
 
 class Sharded:
-    """Whole shards, in the epoch's order, are dealt round robin or in contiguous runs of them."""
+    """Whole shards, in the epoch's order, are dealt round robin or in contiguous runs of them.
+
+    `shard` lists them reader by reader, by their place in the epoch's order; `reader` says whose: int64[shards] each.
+    """
 
     def __init__(
         self,
@@ -174,10 +177,10 @@ class Sharded:
             shard = np.concatenate(
                 [by.permutation(own) for by, own in zip(shuffle, np.split(shard, cuts), strict=True)]
             )
-        self._shard = shard
+        self.shard: Ints = shard
         size = np.diff(shard_begins)[shard]
-        self._reader = owner[shard]
-        self._first = np.searchsorted(self._reader, np.arange(readers + 1))  # of each reader, in these lists
+        self.reader: Ints = owner[shard]
+        self._first = np.searchsorted(self.reader, np.arange(readers + 1))  # of each reader, in these lists
         before = np.cumsum(size) - size
         own = np.append(before, shard_begins[-1])[self._first]
         self._local = before - np.repeat(own[:-1], np.diff(self._first))  # local position at which a shard begins
@@ -188,15 +191,15 @@ class Sharded:
     @property
     def shards(self) -> list[Ints]:
         """Each reader's shards, by their place in the epoch's order."""
-        return np.split(self._shard, self._first[1:-1])
+        return np.split(self.shard, self._first[1:-1])
 
     def runs(self, begun: Ints, ended: Ints, pace: Ints) -> Runs:
         """One run for each shard that a reader touches."""
-        begin = np.maximum(begun[self._reader], self._local)
-        end = np.minimum(ended[self._reader], self._local + self._size)
+        begin = np.maximum(begun[self.reader], self._local)
+        end = np.minimum(ended[self.reader], self._local + self._size)
         start = self._offset + begin - self._local
         zero, one = np.zeros_like(start), np.ones_like(start)
-        return _filled(Runs(self._reader, begin, start, start + end - begin, one, zero, one, one))
+        return _filled(Runs(self.reader, begin, start, start + end - begin, one, zero, one, one))
 
     def offsets(self, reader: int, start: int, stop: int) -> Ints:
         """The offsets at local positions [start, stop) of a reader, int64[stop - start]."""

@@ -82,6 +82,7 @@ class Dealer:
 
     def _own(self, family: int, epoch: int, reader: int, readers: int) -> np.random.Generator:
         """The random numbers by which a reader permutes its own shards."""
+        reader = 0 if self._parts.reader_seeds == "shared" else reader
         return streams.generator(*self._order.drawn_by, "part", family, epoch, reader, readers)
 
     def _begins(self, family: int, epoch: int) -> Ints:

@@ -63,23 +63,26 @@ def draws_of(stretches: Sequence[Stretch], size: int, batch: int, skips: Skips) 
     return Draws(**rows, per_step=np.full(len(by_row), batch, np.int64)), owner
 
 
-def steps_as_planned(
+def as_planned(
     stretches: Sequence[Stretch], size: int, batch: int, skips: Skips, planned_steps: int, same_every_epoch: bool
-) -> int:
-    """How many steps below `planned_steps` read the positions that the plan reads at the same step, in its order.
+) -> tuple[Ints, Ints]:
+    """The steps below `planned_steps` that read the positions that the plan reads at the same step, in its order.
 
-    Where an epoch is one batch, or every epoch is read in the same order, other epochs hold the same batch too.
+    They end each stretch: [first, stop), int64[stretches] both. Where an epoch is one batch, or every epoch is read in
+    the same order, other epochs hold the same batch too.
     """
-    rows = [(s.step, s.steps, s.start, s.family, s.order_epoch, s.family_after) for s in stretches if s.steps]
+    rows = [(s.step, s.steps, s.start, s.family, s.order_epoch, s.family_after) for s in stretches]
     step, steps, start, family, order_epoch, after = np.array(rows, dtype=np.int64).reshape(-1, 6).T
     steps = np.clip(planned_steps - step, 0, steps)
     shift = skips.trained(start) - step * batch
     if same_every_epoch and not skips:
         shift %= size
     if batch % size == 0 and not skips:
-        return int(steps[(shift % size == 0) & (start % size == 0)].sum())
+        own = np.where((shift % size == 0) & (start % size == 0), steps, 0)
+        return step + steps - own, step + steps
     left = skips.trained((start // size + 1) * size) - skips.trained(start)
     foreign = -(-left // batch)  # steps that touch the first epoch
     foreign = np.where(after != 0, steps, np.minimum(foreign, steps))
     own = np.where((family != 0) | (order_epoch != start // size), steps - foreign, steps)
-    return int(own[shift == 0].sum())
+    own = np.where(shift == 0, own, 0)
+    return step + steps - own, step + steps

@@ -41,6 +41,7 @@ class Flow(NamedTuple):
     position: int
     before: int  # the number of a flow, -1: an empty buffer
     after: int
+    ready: int = 0  # how many of them, the last ones, were to go out next as they lay
 
 
 class FlowSpaces:
@@ -49,12 +50,13 @@ class FlowSpaces:
     law: Literal["other"] = "other"
     same_every_epoch = False
 
-    def __init__(self, order: Order, buffer: Buffer, epochs: int) -> None:
-        """`epochs`: of which a flow may consist."""
+    def __init__(self, order: Order, buffer: Buffer, epochs: int, one_seed: bool = False) -> None:
+        """`epochs`: of which a flow may consist; `one_seed`: all readers shuffle by the same random numbers."""
         self.size = order.size
         self.reach = order.size * (epochs + 1)  # padding included
         self.buffer = buffer
         self._order = order
+        self._one_seed = one_seed
         self._numbers: dict[Flow, int] = {}
         self._flows: list[Flow] = []
         self._kept: dict[int, Ints] = {}
@@ -127,10 +129,14 @@ class FlowSpaces:
         flow = self._flows[number]
         coming = self._part(flow.source, flow.position)
         held = coming[:0] if flow.before < 0 else self.held(flow.before, flow.after)
-        return self.buffer.play(held, coming, until, self._rng(flow))
+        return self.buffer.play(held, coming, until, self._rng(flow), flow.ready)
 
     def _rng(self, flow: Flow) -> np.random.Generator:
         source = flow.source
+        if self._one_seed:
+            shuffled_before = flow.after if flow.before >= 0 else 0
+            about = (source.family, source.epoch, source.attempt, shuffled_before)
+            return streams.generator(*self._order.drawn_by, "one buffer seed", *about)
         readers = 0 if self.buffer.kind == "window" else source.readers  # a window is the same on other ranks
         names = (source.family, source.epoch, readers, source.reader, source.attempt)
         before = (flow.position, flow.before, flow.after)

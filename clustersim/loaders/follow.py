@@ -9,7 +9,7 @@ from clustersim.loaders.parts import Delivered, Loader
 
 
 class _Begun(NamedTuple):
-    """A leg of the lineage so far: its first step, the loader's state in the checkpoint it came from, its position."""
+    """Of the lineage so far, a leg and those that went on: first step, state in the checkpoint of it, its position."""
 
     step: int
     saved: Any
@@ -48,40 +48,51 @@ class Follower:
         """
         if not self._begun:
             at = self._loader.start(degree)
-            saved = self._loader.save(at)
+            self._lineage.append(_Begun(step, self._loader.save(at), at))
         elif goes_on and degree == self._degree:
             begun, at = self._begun[-1]
             at = self._loader.advance(at, begun, step - begun).position
-            saved = self._loader.save(at)
         else:
-            saved = self._saved_at(step)
-            resumed = self._loader.resume(saved, self._reached, degree, leg=len(self._begun))
+            passed = self._leave(step)
+            saved = self._saved(passed, step, self._loader.parts.state_ahead)
+            live = self._saved(passed, step, 0) if goes_on else saved
+            resumed = self._loader.resume(live, self._reached, degree, leg=len(self._begun))
             if isinstance(resumed, Refused):
                 return resumed
             at = resumed
+            self._lineage.append(_Begun(step, saved, at))
         self._degree = degree
-        self._lineage.append(_Begun(step, saved, at))
         self._begun.append((step, at))
-        return self._loader.steps_left(at)
+        return self._loader.steps_left(at, step)
 
     def resume_ns(self, step: int, degree: int) -> int:
         """How long the loader takes to come back to a step: no time, as no loader says otherwise."""
         return 0
 
-    def end(self, stop: int, read: int) -> None:
-        """The leg is over: steps below `stop` were trained, below `read` were read."""
+    def crash(self) -> int | None:
+        """The step at which what is read crashes the leg that has begun: there is none."""
+        return None
+
+    def end(self, stop: int, read: int, ended_by: str = "") -> None:
+        """The leg is over: steps below `stop` were trained, below `read` were read; by what makes no difference."""
         step, at = self._begun[-1]
         self._reached = self._loader.advance(at, step, read - step).position
 
-    def _saved_at(self, step: int) -> Any:
-        """The loader's state in the checkpoint of `step`, which the lineage passed; later legs leave the lineage."""
+    def _leave(self, step: int) -> _Begun:
+        """The leg of the lineage that passed `step`; those that began there or later leave the lineage."""
         while self._lineage[-1].step > step:
             self._lineage.pop()
-        begun = self._lineage[-1]
-        if begun.step == step:
-            self._lineage.pop()
+        return self._lineage.pop() if self._lineage[-1].step == step else self._lineage[-1]
+
+    def _saved(self, begun: _Begun, step: int, ahead: int) -> Any:
+        """The loader's state in the checkpoint of `step` that a leg has made, or has come from.
+
+        It is the state of `ahead` steps later, whether they were trained or not; or earlier, but of this leg.
+        """
+        steps = step + ahead - begun.step
+        if begun.step == step or steps <= 0:
             return begun.saved
-        return self._loader.save(self._loader.advance(begun.at, begun.step, step - begun.step).position)
+        return self._loader.save(self._loader.advance(begun.at, begun.step, steps).position)
 
     def reads(self, history: History) -> Reads:
         """All that was read in a finished history that this object has followed."""

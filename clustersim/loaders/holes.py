@@ -31,7 +31,7 @@ _MOST_ROWS = 2**15  # of tiers of ages
 
 @dataclass(frozen=True, eq=False)
 class _Flow:
-    """What a pass reads of one flow of each reader; int64[readers] each, in local positions."""
+    """What a pass reads of one flow of each reader; int64[ranks, workers] each, in local positions."""
 
     part: Pass
     buffer: Buffer
@@ -39,29 +39,34 @@ class _Flow:
     @property
     def base(self) -> Ints:
         """Where the flow begins."""
-        return self.part.by_reader(self.part.base)
+        return self.part.base
 
     @property
     def begun(self) -> Ints:
         """Samples that it has yielded before."""
-        return self.part.by_reader(self.part.begun - self.part.base)
+        return self.part.begun - self.part.base
 
     @property
     def ended(self) -> Ints:
         """Samples that it has yielded after the pass."""
-        return self.part.by_reader(self.part.ended - self.part.base)
+        return self.part.ended - self.part.base
 
     @cached_property
     def pulled(self) -> Ints:
         """How far it has pulled then."""
-        pulled = self.base + self.buffer.pulled(self.ended, np.zeros(self.part.base.size, np.int64))
-        reached: Ints = np.minimum(pulled, self.part.by_reader(self.part.lengths))
+        pulled = self.base + self.buffer.pulled(self.ended, np.zeros_like(self.base))
+        reached: Ints = np.minimum(pulled, self.part.lengths)
         return reached
 
     @cached_property
+    def samples(self) -> int:
+        """How many all have pulled together."""
+        return int(self.pulled.sum()) - int(self.base.sum())
+
+    @property
     def is_long(self) -> bool:
         """Whether most of what most readers have pulled has come out long ago."""
-        return bool((self.pulled - self.base).mean() > 4 * self.buffer.size)
+        return self.samples > 4 * self.buffer.size * self.base.size
 
     @property
     def epoch(self) -> tuple[int, int, int]:
@@ -89,7 +94,7 @@ def reads_behind(
 ) -> tuple[Reads, Reads]:
     """Planned and seen reads in the order's offsets: those with a place, and those without."""
     sides = [_joined([_Flow(part, flows.buffer) for part in passes]) for passes in (planned, seen)]
-    if sum(int((flow.pulled - flow.base).sum()) for side in sides for flow in side) <= _MOST_PLAYED:
+    if sum(flow.samples for side in sides for flow in side) <= _MOST_PLAYED:
         played = [_played(flows, [flow.part for flow in side]) for side in sides]
         return (played[0], Sparse.empty()), (played[1], Sparse.empty())
     first: dict[tuple[int, int], _Flow] = {}
@@ -103,14 +108,14 @@ def reads_behind(
     ends = [{flow.epoch: flow for flow in side} for side in sides]  # the last flow of each epoch
     found = []
     for side, others in zip(sides, reversed(ends), strict=True):
-        in_order: list[_Flow] = []
+        in_order: list[Pass] = []
         chains: list[list[_Flow]] = []
         goes_on = False
         for flow in side:
             # Where one flow alone reads an epoch, its samples may be named by the turn in which they come out.
             alone = (flow.part.family, flow.part.epoch) not in shared
             if alone or flow.begun.any() or flows.buffer.kind == "chunk":
-                in_order.append(flow)
+                in_order.append(flow.part)
                 continue
             told_apart = flow.is_long and (not merges_long or flow.is_cut_by(others.get(flow.epoch)))
             if goes_on and not told_apart and chains[-1][-1].precedes(flow):
@@ -120,7 +125,7 @@ def reads_behind(
             goes_on = many and not told_apart
         single = sum(chain[0].part.base.size for chain in chains if len(chain) == 1)
         tiers = min(max(_MOST_ROWS // max(1, single), 1), 64)
-        parts = [_rows(flow.part, flow.base + flow.begun, flow.base + flow.ended) for flow in in_order]
+        parts = [_rows(part, part.by_reader(part.begun), part.by_reader(part.ended)) for part in in_order]
         for chain in chains:
             parts.append(_alone(chain[0], tiers, rng) if len(chain) == 1 else _chain(chain, rng))
         found.append((Draws.concat(dense for dense, _ in parts), Sparse.concat([some for _, some in parts])))
@@ -131,7 +136,7 @@ def _joined(side: list[_Flow]) -> list[_Flow]:
     """Flows, with passes that go on in the same one made one."""
     found: list[_Flow] = []
     for flow in side:
-        if found and found[-1].is_same(flow) and np.array_equal(found[-1].ended, flow.begun):
+        if found and found[-1].is_same(flow) and np.array_equal(found[-1].part.ended, flow.part.begun):
             before = found[-1]
             part = replace(before.part, steps=before.part.steps + flow.part.steps, ended=flow.part.ended)
             found[-1] = _Flow(part, flow.buffer)
@@ -180,10 +185,10 @@ def _draws(part: Pass, start: Ints, stop: Ints) -> Draws:
 
 def _alone(flow: _Flow, tiers: int, rng: np.random.Generator) -> Reads:
     """Rows of one flow: what its buffer holds at last lies in tiers of ages, in each as much as is expected there."""
-    base, pulled = flow.base, flow.pulled
-    held = pulled - base - flow.ended
+    base, pulled, ended = map(flow.part.by_reader, (flow.base, flow.pulled, flow.ended))
+    held = pulled - base - ended
     tiers = max(tiers, 3) if flow.is_long else tiers
-    full = np.minimum(flow.ended, np.maximum(pulled - base - flow.buffer.size, 0))  # yielded before the source ended
+    full = np.minimum(ended, np.maximum(pulled - base - flow.buffer.size, 0))  # yielded before the source ended
     ages, shares = flow.buffer.ages(full, tiers)
     bounds = np.maximum(pulled - ages, base)  # int64[tiers + 2, readers], falling
     # Rounded so that the tiers sum to what is held and none holds more than it is long.
@@ -193,23 +198,37 @@ def _alone(flow: _Flow, tiers: int, rng: np.random.Generator) -> Reads:
     parts = [_rows(flow.part, base, bounds[-1])]
     for tier in range(tiers + 1):
         low, high = bounds[tier + 1], bounds[tier]
-        parts.append(_stretch(flow.part, [low, high], [np.maximum(high - low - in_tier[tier], 0)], rng))
+        read = np.maximum(high - low - in_tier[tier], 0)
+        parts.append(_stretch(flow.part, np.stack([low, high]), read[None, :], rng))
     return Draws.concat(dense for dense, _ in parts), Sparse.concat([some for _, some in parts])
 
 
 def _chain(chain: list[_Flow], rng: np.random.Generator) -> Reads:
     """Rows of flows that each begin where the one before had pulled to: one a stretch of a shard."""
-    bounds = [chain[0].base, *(flow.pulled for flow in chain)]
-    return _stretch(chain[0].part, bounds, [flow.ended for flow in chain], rng)
+    ranks, workers = chain[0].base.shape
+    bounds = np.empty((len(chain) + 1, workers, ranks), np.int64)
+    upto = np.zeros((len(chain) + 1, workers, ranks), np.int64)
+    bounds[0] = chain[0].base.T
+    for k, flow in enumerate(chain):
+        bounds[k + 1] = flow.pulled.T
+        np.add(upto[k], flow.ended.T, out=upto[k + 1])
+    return _stretch(chain[0].part, bounds.reshape(len(bounds), -1), upto[1:].reshape(len(chain), -1), rng)
 
 
-def _stretch(part: Pass, bounds: list[Ints], counts: list[Ints], rng: np.random.Generator) -> Reads:
-    """Rows of readers that read counts[k] of [bounds[k], bounds[k + 1]), int64[readers] each: one a part of a shard."""
+def _stretch(part: Pass, bounds: Ints, upto: Ints, rng: np.random.Generator) -> Reads:
+    """Rows of readers that read upto[k] samples below bounds[k + 1]: one a part of a shard.
+
+    Args:
+        part: the pass.
+        bounds: int64[flows + 1, readers], local positions that never fall: where flows begin, and the last one ends.
+        upto: int64[flows, readers], never falling.
+        rng: the stream of random numbers.
+    """
     runs = _runs(part.deal, bounds[0], bounds[-1])
     reader, local = np.tile(runs.reader, 2), np.concatenate((runs.tick, runs.tick + runs.stop - runs.start))
     order, firsts, of = number((reader, local))
     edge = order[firsts]
-    first, last = np.split(_below(bounds, counts, reader[edge], local[edge], rng)[of], 2)
+    first, last = np.split(_below(bounds, upto, reader[edge], local[edge], rng)[of], 2)
     read: Ints = last - first
     whole = read == runs.stop - runs.start
     dense = _draws(part, runs.start[whole], runs.stop[whole])
@@ -217,20 +236,16 @@ def _stretch(part: Pass, bounds: list[Ints], counts: list[Ints], rng: np.random.
     return dense, Sparse(_draws(part, runs.start[some], runs.stop[some]), read[some])
 
 
-def _below(bounds: list[Ints], counts: list[Ints], reader: Ints, local: Ints, rng: np.random.Generator) -> Ints:
+def _below(bounds: Ints, upto: Ints, reader: Ints, local: Ints, rng: np.random.Generator) -> Ints:
     """How many samples readers have read below local positions, int64[edges]; sorted by reader and position.
 
-    Flow k of a reader reads counts[k] of [bounds[k], bounds[k + 1]), int64[readers] each. A position inside a flow
-    divides it by chance.
+    `bounds` and `upto` as in `_stretch`. A position inside a flow divides it by chance.
     """
-    below, flow = np.zeros_like(local), np.zeros_like(local)
-    low, high, inside = np.zeros_like(local), np.zeros_like(local), np.zeros_like(local)
-    for k, (begin, end, count) in enumerate(zip(bounds, bounds[1:], counts, strict=False)):
-        over = end[reader] <= local
-        below += np.where(over, count[reader], 0)
-        cuts = ~over & (begin[reader] < local)
-        flow[cuts], low[cuts], high[cuts], inside[cuts] = k, begin[reader][cuts], end[reader][cuts], count[reader][cuts]
-    cut = np.flatnonzero(high > low)
+    flow = _last_at_most(bounds, reader, local)  # -1: before the first flow
+    below = np.where(flow > 0, upto[flow - 1, reader], 0)
+    flow = np.clip(flow, 0, len(upto) - 1)
+    low, high, inside = bounds[flow, reader], bounds[flow + 1, reader], upto[flow, reader] - below
+    cut = np.flatnonzero((low < local) & (local < high))
     if not len(cut):
         return below
     is_first = np.ones(len(cut), bool)
@@ -246,3 +261,13 @@ def _below(bounds: list[Ints], counts: list[Ints], reader: Ints, local: Ints, rn
     group = np.cumsum(is_first) - 1
     below[cut] += running - (running - taken)[is_first][group]
     return below
+
+
+def _last_at_most(bounds: Ints, column: Ints, values: Ints) -> Ints:
+    """The last row of each column of `bounds`, which never fall, that is at most a value; -1: none. int64[values]."""
+    low, high = np.full(len(values), -1), np.full(len(values), len(bounds))
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        at_most = (middle < 0) | (bounds[np.maximum(middle, 0), column] <= values)
+        low, high = np.where(at_most, middle, low), np.where(at_most, high, middle)
+    return low

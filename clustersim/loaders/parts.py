@@ -10,7 +10,8 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from clustersim.account import Draws, Ledger, Spaces, Sparse, count, count_sparse
+from clustersim.account import Dealt, Draws, Ledger, Spaces, Sparse, count, count_dealt, count_sparse
+from clustersim.account.spaces import in_blocks
 from clustersim.loaders.buffers import BufferKind
 from clustersim.loaders.deal import Uneven
 
@@ -60,10 +61,12 @@ class Parts:
     buffer_kind: BufferKind = "classic"
     buffer_saved: bool = False
     buffer_seed: Literal["epoch", "fresh"] = "epoch"
+    reader_seeds: Literal["own", "shared"] = "own"
     interleave: int = 1  # shards that each reader reads in turn
     canonical: int = 0  # runs of the order that are filled up for the first ranks, 0: none
     unfinished_shard: Literal["again", "skip"] = "again"
     state_of: Literal["each", "rank-0"] = "each"
+    state_ahead: int = 0  # steps by which the state in a checkpoint is ahead of its weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +132,18 @@ class Delivered(Protocol):
 
 
 class ToCount(NamedTuple):
-    """Reads with a place, and reads of some samples of a stretch; `drawn`: one draw from a law, not what was read."""
+    """Reads with a place, reads of some samples of a stretch, and reads of blocks that were dealt out.
+
+    The last stand alone, or beside a plan with a place. `drawn`: one draw from a law, not what was read.
+    """
 
     planned: Draws
     seen: Draws
     planned_some: Sparse = Sparse.empty()
     seen_some: Sparse = Sparse.empty()
     drawn: bool = False
+    planned_dealt: Sequence[Dealt] = ()
+    seen_dealt: Sequence[Dealt] = ()
 
 
 class Loader(Protocol):
@@ -145,8 +153,8 @@ class Loader(Protocol):
     """
 
     @property
-    def spaces(self) -> Spaces:
-        """The orders that its draws speak of."""
+    def parts(self) -> Parts:
+        """What it is composed of."""
 
     @property
     def acts_on_time(self) -> bool:
@@ -170,8 +178,25 @@ class Loader(Protocol):
         `reached` is where the loader was when the job died.
         """
 
-    def steps_left(self, at: Any) -> int | None:
-        """Steps until its end, None if it has none."""
+    def steps_left(self, at: Any, step: int) -> int | None:
+        """Steps from `step` on until its end, None if it has none."""
+
+    def steps_as_planned(self, stretches: Sequence[Any], planned_steps: int) -> int:
+        """How many steps of the stretches read what the run of `planned_steps` without failures reads then.
+
+        By the positions and orders that are read: that other ones hold the same samples by chance is left out.
+        """
+
+    def batch_at(self, stretch: Any, step: int, ranks: int) -> list[NDArray[np.int64]]:
+        """The samples that each rank reads in one step of a stretch, int64 arrays."""
+
+
+class CorpusLoader(Loader, Protocol):
+    """A loader of one corpus, of which the account can be asked."""
+
+    @property
+    def spaces(self) -> Spaces:
+        """The orders that its draws speak of."""
 
     def draws(self, stretches: Sequence[Any]) -> tuple[Draws, NDArray[np.int64]]:
         """What the stretches read, for the account, and the index of the stretch of each row, int64[rows]."""
@@ -187,24 +212,24 @@ class Loader(Protocol):
     def below(self, stretches: Sequence[Any], step: int) -> list[Any]:
         """The stretches as far as they lie below a step."""
 
-    def reads_to_count(self, planned: Sequence[Any], seen: Sequence[Any]) -> ToCount:
-        """What the stretches of the plan and of the lineage read, in orders that the account can count by their law."""
+    def reads_to_count(
+        self, planned: Sequence[Any], seen: Sequence[Any], cuts: NDArray[np.int64] | None = None
+    ) -> ToCount:
+        """What the stretches of the plan and of the lineage read, in orders that the account can count by their law.
+
+        `cuts`: int64[cuts], steps that never fall, the last beyond every read; what is dealt is told apart by them.
+        """
 
     def first_samples(self, epoch: int, count: int) -> NDArray[np.int64]:
         """The first samples of an epoch in the run's order, int64[count], as if one reader read them all."""
 
-    def steps_as_planned(self, stretches: Sequence[Any], planned_steps: int) -> int:
-        """How many steps of the stretches read what the run of `planned_steps` without failures reads then.
-
-        By the positions and orders that are read: that other ones hold the same samples by chance is left out.
-        """
-
-    def batch_at(self, stretch: Any, step: int, ranks: int) -> list[NDArray[np.int64]]:
-        """The samples that each rank reads in one step of a stretch, int64 arrays."""
-
 
 def count_reads(spaces: Spaces, reads: ToCount, rng: np.random.Generator) -> Ledger:
     """The ledger of reads in orders that can be counted by their law, as `account.count`."""
+    if reads.seen_dealt or reads.planned_dealt:
+        assert in_blocks(spaces)
+        planned = [*reads.planned_dealt, *Dealt.by_one(spaces, reads.planned)]
+        return count_dealt(spaces, planned, [*reads.seen_dealt, *Dealt.by_one(spaces, reads.seen)])
     if len(reads.planned_some) or len(reads.seen_some):
         sides = (reads.planned, reads.planned_some), (reads.seen, reads.seen_some)
         ledger = count_sparse(spaces, *sides, rng)

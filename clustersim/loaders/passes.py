@@ -7,8 +7,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from clustersim.account import Draws, Spaces
-from clustersim.loaders.deal import Deal, Runs, Strided
+from clustersim.account import BlockSpaces, Dealt, Draws, Spaces
+from clustersim.account.rows import number
+from clustersim.loaders.deal import Deal, Runs, Sharded, Strided
 from clustersim.loaders.listed import Listed
 from clustersim.loaders.turns import turns
 
@@ -173,6 +174,46 @@ def draws_of(passes: Sequence[tuple[int, Pass]]) -> tuple[Draws, Ints]:
             parts.append(_draws(part, family, epoch, runs, part.by_reader(part.begun) - origin))
             owners.append(np.full(len(parts[-1]), owner, dtype=np.int64))
     return Draws.concat(parts), np.concatenate(owners)
+
+
+def dealt_of(spaces: BlockSpaces, passes: Sequence[Pass], cuts: Ints) -> list[Dealt]:
+    """The reads of passes over shards that were dealt out, none of them behind a buffer or endless.
+
+    Args:
+        spaces: the orders of the shards.
+        passes: what was read.
+        cuts: int64[cuts], steps that never fall, the last one beyond every read.
+    """
+    by_deal: dict[tuple[int, int, int], list[Pass]] = {}
+    for part in passes:
+        by_deal.setdefault((part.family, part.epoch, id(part.deal)), []).append(part)
+    return [_dealt(spaces, parts, cuts) for parts in by_deal.values()]
+
+
+def _dealt(spaces: BlockSpaces, passes: Sequence[Pass], cuts: Ints) -> Dealt:
+    """The reads of passes of one deal."""
+    bounds: list[tuple[int, Ints, Ints]] = []  # before which cut, from and to where each reader reads
+    for part in passes:
+        low, high = np.searchsorted(cuts, part.step, side="right"), np.searchsorted(cuts, part.step + part.steps)
+        begun = part.begun
+        for cut in range(int(low), int(high) + 1):
+            ended = part.below(int(cuts[cut])).ended
+            bounds.append((cut, begun.ravel(), ended.ravel()))
+            begun = ended
+    of, first = np.zeros(passes[0].begun.size, np.int64), np.zeros(1, np.int64)
+    for values in (values for _, *both in bounds for values in both):
+        if (values[first][of] != values).any():  # not all of a kind read alike
+            order, firsts, of = number((of, values))
+            first = order[firsts]
+    deal, kinds = passes[0].deal, np.arange(len(first))
+    assert isinstance(deal, Sharded)
+    start = np.concatenate([begun[first] for _, begun, _ in bounds])
+    stop = np.concatenate([ended[first] for _, _, ended in bounds])
+    at_cut, kind = np.repeat([cut for cut, _, _ in bounds], len(first)), np.tile(kinds, len(bounds))
+    some = start < stop
+    block = spaces.block_order(passes[0].family, passes[0].epoch)[deal.shard]
+    kind_of = passes[0].by_reader(of.reshape(passes[0].begun.shape))
+    return Dealt(block, deal.reader, kind_of, *(column[some] for column in (kind, start, stop, at_cut)))
 
 
 def _of_flows(part: Pass, flows: Ints, base: Ints) -> Draws:

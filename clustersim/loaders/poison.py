@@ -7,12 +7,13 @@ step reads the positions [step * batch, (step + 1) * batch) of an endless sequen
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clustersim.account import Spaces
 from clustersim.data.orders import Order
 from clustersim.data.permutation import permutation
 from clustersim.streams import Hashed
@@ -65,7 +66,7 @@ def first_deadly(poison: Poison, places: Ints, batch: int, start: int, stop: int
     return Deadly(step, tuple(sorted(poison.samples[index] for index in where.tolist())))
 
 
-def places_of(poison: Poison, order: Order, family: int, epochs: range) -> Ints:
+def places_of(poison: Poison, order: Spaces, family: int, epochs: range) -> Ints:
     """The positions of each sample in each epoch of an order's family, int64[epochs, samples].
 
     Raises:
@@ -109,6 +110,75 @@ class Hunt(NamedTuple):
         return sum(high - low for low, high in self.taken_out)
 
 
+class Trail:
+    """Crashes so far, and what was done about them: which steps are skipped, and which samples are in quarantine."""
+
+    def __init__(self, poison: Poison, batch: int, policy: Policy | None) -> None:
+        """`policy`: None: nothing is ever done.
+
+        Raises:
+            ValueError: a bisection looks for samples that only kill together: no half of the batch may hold all of
+                them.
+        """
+        if policy is not None and policy.act == "bisect" and poison.together > 1:
+            raise ValueError("expected samples that kill alone with a bisection, whose halves may part the others")
+        self.crashes: list[int] = []
+        self.acted_at: list[int] = []
+        self._policy = policy
+        self._batch = batch
+        self._crashed: Counter[int] = Counter()
+        self._skipped: set[int] = set()
+        self._poison = poison
+        self._read = np.ones(len(poison.samples), dtype=np.bool_)  # which samples are not in quarantine
+        self._left = poison  # they
+
+    @property
+    def trials_each(self) -> int:
+        """Restarts that the policy takes for a search, each time that it acts."""
+        searches = self._policy is not None and self._policy.act == "bisect"
+        return bisection_restarts(self._batch) if searches else 0
+
+    @property
+    def restarts(self) -> int:
+        """Crashes, and trials of searches."""
+        return len(self.crashes) + len(self.acted_at) * self.trials_each
+
+    def next_deadly(self, places: Ints, start: int, stop: int) -> Deadly | None:
+        """The first step of [start, stop) that crashes, with the samples at `places`, int64[epochs, samples]."""
+        left = places[:, self._read]
+        met = first_deadly(self._left, left, self._batch, start, stop)
+        while met is not None and met.step in self._skipped:
+            met = first_deadly(self._left, left, self._batch, met.step + 1, stop)
+        return met
+
+    def crash(self, met: Deadly) -> bool:
+        """It crashed: whether the policy acts."""
+        self.crashes.append(met.step)
+        self._crashed[met.step] += 1
+        if self._policy is None or self._crashed[met.step] <= self._policy.retries:
+            return False
+        self.acted_at.append(met.step)
+        if self._policy.act == "skip-batch":
+            self._skipped.add(met.step)
+        else:
+            self._read &= ~np.isin(self._poison.samples, met.samples)
+            left = np.array(self._poison.samples)[self._read]
+            self._left = replace(self._poison, samples=tuple(left.tolist()))
+        return True
+
+    def skipped(self, steps: int) -> list[tuple[int, int]]:
+        """Runs [from, to) of positions of the skipped steps below `steps`, in no order."""
+        return [(step * self._batch, (step + 1) * self._batch) for step in self._skipped if step < steps]
+
+    def quarantined(self, places: Ints, start: int, stop: int) -> list[tuple[int, int]]:
+        """Runs [from, to) of positions, a sample each, that steps [start, stop) read with samples in quarantine."""
+        if self._read.all():
+            return []
+        gone = places[:, ~self._read]
+        inside = gone[(gone >= start * self._batch) & (gone < stop * self._batch)]
+        return [(place, place + 1) for place in inside.tolist()]
+
+
 def hunt(
     poison: Poison,
     order: Order,
@@ -133,51 +203,32 @@ def hunt(
         limit: restarts after which the run is given up.
 
     Raises:
-        ValueError: a bisection looks for samples that only kill together: no half of the batch may hold all of them.
+        ValueError: as `Trail`.
     """
-    if policy is not None and policy.act == "bisect" and poison.together > 1:
-        raise ValueError("expected samples that kill alone with a bisection, whose halves may part the others")
+    trail = Trail(poison, batch, policy)
     places = places_of(poison, order, 0, range(-(-steps * batch // order.size)))
-    crashes: list[int] = []
-    acted_at: list[int] = []
-    crashed: Counter[int] = Counter()
-    skipped: set[int] = set()
-    taken_out: set[tuple[int, int]] = set()
-    trials = rolled_back = start = 0
-    done = False
-    while len(crashes) + trials < limit:
-        met = _first_not_skipped(poison, places, batch, start, steps, skipped)
+    taken_out: list[tuple[int, int]] = []
+    rolled_back = start = 0
+    met = None
+    while trail.restarts < limit:
+        met = trail.next_deadly(places, start, steps)
+        restart = steps if met is None else met.step // every * every
+        taken_out += trail.quarantined(places, start, restart)
         if met is None:
-            done = True
             break
-        crashes.append(met.step)
-        crashed[met.step] += 1
-        start = met.step // every * every
-        rolled_back += met.step - start
+        rolled_back += met.step - restart
+        trail.crash(met)
+        start = restart
         if comes_back != "exact":
-            places = _moved(poison, places, order, len(crashes), start * batch, comes_back)
-        if policy is not None and crashed[met.step] > policy.retries:
-            acted_at.append(met.step)
-            if policy.act == "skip-batch":
-                skipped.add(met.step)
-                taken_out.add((met.step * batch, (met.step + 1) * batch))
-                continue
-            trials += bisection_restarts(batch) if policy.act == "bisect" else 0
-            gone = np.isin(poison.samples, met.samples)
-            later = places[:, gone][(places[:, gone] >= start * batch) & (places[:, gone] < steps * batch)]
-            taken_out |= {(place, place + 1) for place in later.tolist()}
-            poison = Poison(tuple(np.array(poison.samples)[~gone].tolist()), poison.together)
-            places = places[:, ~gone]
-    return Hunt(tuple(crashes), tuple(acted_at), len(crashes) + trials, rolled_back, tuple(sorted(taken_out)), done)
-
-
-def _first_not_skipped(
-    poison: Poison, places: Ints, batch: int, start: int, stop: int, skipped: set[int]
-) -> Deadly | None:
-    met = first_deadly(poison, places, batch, start, stop)
-    while met is not None and met.step in skipped:
-        met = first_deadly(poison, places, batch, met.step + 1, stop)
-    return met
+            places = _moved(poison, places, order, len(trail.crashes), start * batch, comes_back)
+    return Hunt(
+        crashes=tuple(trail.crashes),
+        acted_at=tuple(trail.acted_at),
+        restarts=trail.restarts,
+        rolled_back_steps=rolled_back,
+        taken_out=tuple(sorted(taken_out + trail.skipped(steps))),
+        done=met is None,
+    )
 
 
 def _moved(poison: Poison, places: Ints, order: Order, restart: int, start: int, comes_back: ComesBack) -> Ints:

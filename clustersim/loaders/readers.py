@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from clustersim import streams
 from clustersim.account import Draws, Spaces
+from clustersim.account.spaces import in_blocks
 from clustersim.data.orders import NestedShuffle, Order, Shuffle, WithReplacement
 from clustersim.loaders.buffers import Buffer
 from clustersim.loaders.deal import Deal, Sharded
@@ -21,10 +22,10 @@ from clustersim.loaders.holes import reads_behind
 from clustersim.loaders.listed import Listed
 from clustersim.loaders.part_order import PartOrder, part_family
 from clustersim.loaders.parts import Parts, ToCount
-from clustersim.loaders.passes import Pass, as_planned, draws_of, joined
+from clustersim.loaders.passes import Pass, as_planned, dealt_of, draws_of, joined
 from clustersim.loaders.split import rank_slices
-from clustersim.loaders.standing import Journey, Standing, Traveled
-from clustersim.loaders.turns import turns
+from clustersim.loaders.standing import Carried, Journey, Standing, Traveled
+from clustersim.loaders.turns import passed_over, turns
 
 Ints = NDArray[np.int64]
 
@@ -43,7 +44,8 @@ class Readers:
         self._dealer = Dealer(order, parts, batch)
         behind = parts.buffer or self._dealer.lists or (parts.repeats != 1 and "shards" in parts.partition)
         buffer = Buffer(parts.buffer, parts.buffer_kind)
-        self._flows = FlowSpaces(order, buffer, parts.repeats or epochs or 1) if behind else None
+        held_epochs, one_seed = parts.repeats or epochs or 1, parts.reader_seeds == "shared"
+        self._flows = FlowSpaces(order, buffer, held_epochs, one_seed) if behind else None
         self._by_layout = isinstance(order, NestedShuffle)
         self.spaces: Spaces = order
         if self._flows is not None:
@@ -59,7 +61,7 @@ class Readers:
         self._repeats = parts.repeats or epochs
         self._first_ranks = ranks
         self._batches: dict[int, Ints] = {}
-        self._carried: list[tuple[int, int, int]] = []  # flow, samples that it has yielded, samples that it holds then
+        self._carried: list[Carried] = []
 
     @property
     def acts_on_time(self) -> bool:
@@ -67,7 +69,7 @@ class Readers:
         parts = self.parts
         refuses = "refuse" in (parts.comes_back, parts.on_layout_change, parts.missing_state, parts.past_end)
         refuses |= parts.on_layout_change == "redivide" or parts.interleave > 1
-        return self._epochs is not None or refuses or self.steps_left(self.start(self._first_ranks)) is not None
+        return self._epochs is not None or refuses or self.steps_left(self.start(self._first_ranks), 0) is not None
 
     # --- the layout
 
@@ -98,9 +100,17 @@ class Readers:
         lengths = sum(self.deal(replace(at, epoch=at.epoch + later)).lengths for later in range(repeats))
         return np.asarray(lengths).reshape(-1, len(at.read)).T
 
+    def _ends(self, at: Standing) -> Ints:
+        """Where each reader's epoch ends, int64[ranks, workers].
+
+        Who has pulled beyond its part, as other ranks had longer ones, still yields what its buffer holds.
+        """
+        lengths = self._lengths(at)
+        return np.maximum(lengths, at.base + self._held(at.before)) if self._carried else lengths
+
     def _left(self, at: Standing) -> Ints:
         """Batches that each reader still has in its epoch, int64[ranks, workers]."""
-        samples: Ints = np.maximum(self._lengths(at) - at.read, 0)
+        samples: Ints = np.maximum(self._ends(at) - at.read, 0)
         batch = self.rank_batches(at.ranks)[:, None]
         return samples // batch if self.parts.last_batch == "drop" else -(-samples // batch)
 
@@ -141,7 +151,7 @@ class Readers:
         begun = self._after(at)
         return begun if self._steps_of_epoch(begun) else None
 
-    def steps_left(self, at: Standing) -> int | None:
+    def steps_left(self, at: Standing, step: int) -> int | None:
         """Steps until the end of the last epoch; None if there is no last one."""
         if self._epochs is not None and at.epoch >= self._epochs:
             return 0
@@ -187,20 +197,26 @@ class Readers:
         return replace(at, read=read, turn=turn, counted=counted, snapshot=snapshot, snapshot_turn=snapshot_turn)
 
     def _read(self, at: Standing, steps: int | Ints) -> tuple[Ints, Ints]:
-        delivered, turn = turns(self._left(at), at.turn, steps)
-        read = np.minimum(at.read + delivered * self.rank_batches(at.ranks)[:, None], self._lengths(at))
+        left, ends = self._left(at), self._ends(at)
+        delivered, turn = turns(left, at.turn, steps)
+        read = np.minimum(at.read + delivered * self.rank_batches(at.ranks)[:, None], ends)
+        if self.parts.last_batch == "drop" and at.read.shape[1] > 1:
+            # A worker finds that no whole batch is left by reading what is left.
+            read = np.where(passed_over(left, at.turn, steps), ends, read)
         return np.maximum(at.read, read), turn
 
     def _pass(self, at: Standing, done: Standing) -> Pass:
         ranks, epoch = at.ranks, self._order_epoch(at)
         flows = None if self._flows is None else partial(self._flow_numbers, at)
-        lengths, begun, ended, base = self._lengths(at), at.read, done.read, at.base
+        lengths, begun, ended, base = self._ends(at), at.read, done.read, at.base
         if (begun > lengths).any():  # a restart on more ranks has put some beyond their parts
             begun, ended, base = (np.minimum(values, lengths) for values in (begun, ended, base))
+        drops, batch = self.parts.last_batch == "drop", self.rank_batches(ranks)
+        if drops and begun.shape[1] > 1:  # what a worker has read without delivering it is not a batch
+            ended = begun + (ended - begun) // batch[:, None] * batch[:, None]
         return Pass(
             at.step, done.step - at.step, self._family(at), epoch, self.deal(at), begun, ended, at.turn,
-            lengths, self.parts.last_batch == "drop", self.rank_batches(ranks), self._endless, flows, base,
-            at.before, at.attempt,
+            lengths, drops, batch, self._endless, flows, base, at.before, at.attempt,
         )  # fmt: skip
 
     def _order_epoch(self, at: Standing) -> int:
@@ -231,20 +247,24 @@ class Readers:
         base, carried = int(at.base[rank, worker]), int(at.before[rank, worker])
         if carried < 0:
             return Flow(source, base, -1, 0)
-        flow, after, held = self._carried[carried]
-        return Flow(source, base + held, flow, after)
+        buffer = self._carried[carried]
+        return Flow(source, base + buffer.held, buffer.flow, buffer.after, buffer.ready)
 
     def _held(self, before: Ints) -> Ints:
         """Samples in carried buffers, int64 of the shape of their numbers; none in an empty one, -1."""
-        return np.array([0, *(held for _, _, held in self._carried)], dtype=np.int64)[before + 1]
+        return np.array([0, *(buffer.held for buffer in self._carried)], dtype=np.int64)[before + 1]
+
+    def _ready(self, before: Ints) -> Ints:
+        """How many of them go out as they lie."""
+        return np.array([0, *(buffer.ready for buffer in self._carried)], dtype=np.int64)[before + 1]
 
     def _pulled(self, at: Standing) -> Ints:
         """How far each reader has pulled, int64[ranks, workers]; behind a buffer that is more than it has yielded."""
         if self._flows is None or not self._rebases:
             return at.read
         held = self._held(at.before)
-        pulled = at.base + held + self._flows.buffer.pulled(at.read - at.base, held)
-        reached: Ints = np.maximum(at.read, np.minimum(pulled, self._lengths(at)))
+        pulled = at.base + held + self._flows.buffer.pulled(at.read - at.base, held, self._ready(at.before))
+        reached: Ints = np.maximum(at.read, np.minimum(pulled, self._ends(at)))
         return reached
 
     # --- what was read
@@ -273,16 +293,21 @@ class Readers:
             cut.append(Journey(each.step, max(0, min(each.steps, step - each.step)), passes))
         return cut
 
-    def reads_to_count(self, planned: Sequence[Journey], seen: Sequence[Journey]) -> ToCount:
+    def reads_to_count(self, planned: Sequence[Journey], seen: Sequence[Journey], cuts: Ints | None = None) -> ToCount:
         """What the stretches read, in orders that can be counted by their law."""
         plan, lineage = ([part for each in stretches for part in each.passes] for stretches in (planned, seen))
+        if self._flows is None and "shards" in self.parts.partition and in_blocks(self._order):
+            end = max((part.step + part.steps for part in (*plan, *lineage)), default=0)
+            cuts = np.array([end]) if cuts is None else cuts
+            in_plan, in_lineage = (dealt_of(self._order, joined(side), cuts) for side in (plan, lineage))
+            return ToCount(Draws.empty(), Draws.empty(), planned_dealt=in_plan, seen_dealt=in_lineage)
         if not self.tells_the_end_only:
             draws = [draws_of([(0, part) for part in joined(side)])[0] for side in (plan, lineage)]
             return ToCount(draws[0], draws[1])
         assert self._flows is not None
         rng = streams.generator(*self._order.drawn_by, "holes")
-        in_plan, in_lineage = reads_behind(self._flows, plan, lineage, rng)
-        return ToCount(in_plan[0], in_lineage[0], in_plan[1], in_lineage[1])
+        planned_reads, seen_reads = reads_behind(self._flows, plan, lineage, rng)
+        return ToCount(planned_reads[0], seen_reads[0], planned_reads[1], seen_reads[1])
 
     def first_samples(self, epoch: int, count: int) -> Ints:
         """The first samples of an epoch in the run's order, int64[count]."""

@@ -9,7 +9,7 @@ from clustersim import streams
 from clustersim.history import Refused
 from clustersim.loaders.listed import Interleaved, Listed, Queued
 from clustersim.loaders.readers import Readers
-from clustersim.loaders.standing import Kept, Standing
+from clustersim.loaders.standing import Carried, Kept, Standing
 
 Ints = NDArray[np.int64]
 
@@ -209,9 +209,10 @@ class ReaderLoader(Readers):
     def _within(self, at: Standing) -> Standing | Refused:
         """Positions that lie beyond their reader's part, by the rule for them."""
         lengths = self._lengths(at)
-        over = at.read > lengths
+        position = np.maximum(at.read, at.base + self._held(at.before))
+        over = position > lengths
         if over.any() and self.parts.past_end == "refuse":
-            found = f"a saved position is {int(at.read[over].max())}"
+            found = f"a saved position is {int(position[over].max())}"
             return Refused(f"{found}, and on {at.ranks} ranks a reader has {int(lengths[over].min())} samples")
         again = self._begins_again(at, lengths)
         if not again.any():
@@ -230,8 +231,11 @@ class ReaderLoader(Readers):
 
     def _begins_again(self, at: Standing, lengths: Ints) -> NDArray[np.bool_]:
         """Whose epoch begins once more, as all its workers are at their end or beyond: bool[ranks]."""
-        at_end: NDArray[np.bool_] = at.read.sum(axis=1) >= lengths.sum(axis=1)
-        return at_end & (self.parts.past_end == "restart-epoch")
+        if self.parts.past_end != "restart-epoch":
+            return np.zeros(len(lengths), bool)
+        holds = self._pulled(at).sum(axis=1) > at.read.sum(axis=1)
+        at_end: NDArray[np.bool_] = (at.read.sum(axis=1) >= lengths.sum(axis=1)) & ~holds
+        return at_end
 
     def _on_ranks(self, at: Standing, ranks: int) -> Standing:
         """The same standing with other ranks; positions may lie beyond the parts that they have now."""
@@ -245,7 +249,7 @@ class ReaderLoader(Readers):
             return replace(fresh, read=each, base=base, order_epoch=at.order_epoch, counted=counted, snapshot=each)
         if self.parts.buffer_saved:
             at = self._carry(at)
-        moved = replace(
+        return replace(
             at,
             ranks=ranks,
             read=self._by_rank(at.read, ranks),
@@ -256,19 +260,18 @@ class ReaderLoader(Readers):
             base=self._by_rank(at.base, ranks),
             before=self._by_rank(at.before + 1, ranks) - 1,
         )
-        # Who has pulled beyond today's part still yields what its buffer holds.
-        held = self._held(moved.before)
-        over = held > 0
-        read = np.where(over, np.minimum(moved.read + held, self._lengths(moved)) - held, moved.read)
-        return replace(moved, read=read, base=np.where(over, read, moved.base))
 
     def _carry(self, at: Standing) -> Standing:
         """The same standing, in flows that begin with what the buffers hold now: it is what other ranks go on with."""
-        flows, held = self._flow_numbers(at), self._pulled(at) - at.read
+        assert self._flows is not None
+        flows, held, yielded = self._flow_numbers(at), self._pulled(at) - at.read, at.read - at.base
+        carried = self._held(at.before)
+        source = self._ends(at) - at.base - carried
+        ready = self._flows.buffer.ready(yielded, carried, self._ready(at.before), source, held)
         before = np.full_like(at.before, -1)
         for place in zip(*np.nonzero(held), strict=True):
             before[place] = len(self._carried)
-            self._carried.append((int(flows[place]), int((at.read - at.base)[place]), int(held[place])))
+            self._carried.append(Carried(*(int(each[place]) for each in (flows, yielded, held, ready))))
         return replace(at, base=at.read, before=before)
 
     def _by_rank(self, values: Ints, ranks: int) -> Ints:

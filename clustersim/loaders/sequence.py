@@ -10,7 +10,7 @@ from clustersim.account import Draws, Spaces, expand
 from clustersim.data.orders import Order
 from clustersim.data.skips import Skips
 from clustersim.history import Refused
-from clustersim.loaders.draws import draws_of, steps_as_planned
+from clustersim.loaders.draws import as_planned, draws_of
 from clustersim.loaders.parts import Advance, Parts, Position, Saved, Stretch, ToCount
 from clustersim.loaders.remainder import Remainder, RemainderSpaces
 from clustersim.loaders.split import rank_slices
@@ -44,13 +44,13 @@ class SequenceLoader:
         """The very first sample."""
         return Position(0, ranks)
 
-    def steps_left(self, at: Position) -> int | None:
+    def steps_left(self, at: Position, step: int) -> int | None:
         """Whole batches until the end of the last epoch; None if there is no last one."""
         return None if self._samples is None else max(0, self._read_in(at.samples, self._samples)) // self.batch
 
     def advance(self, at: Position, step: int, steps: int) -> Advance:
         """Deliver `steps` batches, or as many as are left."""
-        left = self.steps_left(at)
+        left = self.steps_left(at, step)
         steps = steps if left is None else min(steps, left)
         lasting = at.family if self.parts.reshuffle_lasts == "for-good" else 0
         stop = self._skips.after(at.samples, steps * self.batch)
@@ -74,7 +74,9 @@ class SequenceLoader:
         """The stretches as far as they lie below a step."""
         return [replace(each, steps=max(0, min(each.steps, step - each.step))) for each in stretches]
 
-    def reads_to_count(self, planned: Sequence[Stretch], seen: Sequence[Stretch]) -> ToCount:
+    def reads_to_count(
+        self, planned: Sequence[Stretch], seen: Sequence[Stretch], cuts: NDArray[np.int64] | None = None
+    ) -> ToCount:
         """What the stretches read, in orders that can be counted by their law."""
         draws, plan = self.draws(seen)[0], self.draws(planned)[0]
         if self._remainders is None:
@@ -87,17 +89,28 @@ class SequenceLoader:
 
     def steps_as_planned(self, stretches: Sequence[Stretch], planned_steps: int) -> int:
         """How many steps of the stretches read the positions of the plan, in its order."""
+        first, stop = self.as_planned(stretches, planned_steps)
+        return int((stop - first).sum())
+
+    def as_planned(
+        self, stretches: Sequence[Stretch], planned_steps: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The steps [first, stop) of each stretch, at its end, that read what the plan reads: int64[stretches] both."""
         same_orders = self.spaces.same_every_epoch
-        return steps_as_planned(stretches, self.size, self.batch, self._skips, planned_steps, same_orders)
+        return as_planned(stretches, self.size, self.batch, self._skips, planned_steps, same_orders)
+
+    def samples_at(self, stretch: Stretch, step: int, stop: int) -> NDArray[np.int64]:
+        """The samples that the steps [step, stop) of a stretch read, in reading order, int64[steps x batch]."""
+        start = self._skips.after(stretch.start, (step - stretch.step) * self.batch)
+        epoch = start // self.size
+        part = replace(stretch, step=step, steps=stop - step, start=start)
+        if epoch > stretch.start // self.size:
+            part = replace(part, family=stretch.family_after, order_epoch=epoch)
+        return expand(self.spaces, self.draws([part])[0])[1]
 
     def batch_at(self, stretch: Stretch, step: int, ranks: int) -> list[NDArray[np.int64]]:
         """The samples that each rank reads in one step of a stretch."""
-        start = self._skips.after(stretch.start, (step - stretch.step) * self.batch)
-        epoch = start // self.size
-        one_step = replace(stretch, step=step, steps=1, start=start)
-        if epoch > stretch.start // self.size:
-            one_step = replace(one_step, family=stretch.family_after, order_epoch=epoch)
-        samples = expand(self.spaces, self.draws([one_step])[0])[1]
+        samples = self.samples_at(stretch, step, step + 1)
         return [samples[start:stop] for start, stop in rank_slices(self.batch, ranks)]
 
     def save(self, at: Position) -> Saved:

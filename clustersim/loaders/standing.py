@@ -1,6 +1,7 @@
 """Where readers stand, what they deliver, and what a checkpoint keeps of them."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,15 @@ class Standing:
     lists: Listed | None = None  # what the readers read until the epoch's end, where no deal of the epoch says it
     skipped: int = 0  # samples that each reader passes over at every epoch's start
     own_count: int = 0  # samples of the epoch that each rank took, by a count that a restart takes up
+
+
+class Carried(NamedTuple):
+    """A buffer that goes on in another flow, on other ranks."""
+
+    flow: int  # the number of its flow
+    after: int  # samples that the flow has yielded
+    held: int  # samples in the buffer then
+    ready: int  # how many of them go out next as they lie
 
 
 @dataclass(frozen=True, eq=False)

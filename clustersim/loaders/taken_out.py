@@ -1,4 +1,4 @@
-"""A scenario's poison: what it does to a run whose order comes back, and the account of what is not trained on."""
+"""A scenario's poison: what it does to a run, and the account of what is not trained on."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -8,23 +8,61 @@ import numpy as np
 from clustersim.account import Draws
 from clustersim.data.corpus import Corpus
 from clustersim.data.orders import order_of
+from clustersim.history import History
+from clustersim.loaders.parts import Loader
 from clustersim.loaders.poison import Hunt, Poison, Policy, hunt
+from clustersim.loaders.sequence import SequenceLoader
+from clustersim.loaders.wandering import Found, Wandering
 from clustersim.scenario import Scenario
+from clustersim.scenario.sizes import Sizes
 
 _MOST_CRASHES = 1_000_000
 
 
+def wanders(scenario: Scenario) -> bool:
+    """Whether a scenario has poison, and crashes at other steps after each restart."""
+    return scenario.poison is not None and scenario.loader.comes_back != "exact"
+
+
+def follower_of(scenario: Scenario, loader: Loader, seed: int, replication: int) -> Wandering:
+    """What the clock asks where poison wanders."""
+    assert isinstance(loader, SequenceLoader)  # no other is allowed beside poison
+    poison = poison_of(scenario, seed, replication)
+    return Wandering(loader, poison, policy_of(scenario), _steps_at_most(scenario.sizes))
+
+
+def found_in(history: History, scenario: Scenario, loader: Loader, seed: int, replication: int) -> Found | None:
+    """What poison did to a finished run, and what was done about it; None if there is none."""
+    if wanders(scenario):
+        return follower_of(scenario, loader, seed, replication).found(history)
+    hunted = hunt_of(scenario, seed, replication)
+    if hunted is None:
+        return None
+    return Found(tuple(step for step in hunted.acted_at if step < history.legs[-1].kept), hunted.taken_out)
+
+
 @lru_cache(maxsize=8)
 def hunt_of(scenario: Scenario, seed: int, replication: int) -> Hunt | None:
-    """What poison does to a replication until its last step, other failures apart; None if there is none."""
-    stated, sizes = scenario.poison, scenario.sizes
-    if stated is None:
+    """What poison does to a replication whose order comes back, until its last step, other failures apart.
+
+    None if there is none.
+    """
+    if scenario.poison is None:
         return None
+    sizes = scenario.sizes
     order = order_of(scenario.data.order, Corpus(sizes.samples, sizes.shards), seed, replication)
-    steps = -(-sizes.limit_ns // sizes.full_step_ns) if sizes.steps is None else sizes.steps
-    policy = Policy(stated.retries, stated.act)
-    poison = poison_of(scenario, seed, replication)
-    return hunt(poison, order, sizes.batch, steps, every=1, policy=policy, limit=_MOST_CRASHES)
+    poison, steps = poison_of(scenario, seed, replication), _steps_at_most(sizes)
+    return hunt(poison, order, sizes.batch, steps, every=1, policy=policy_of(scenario), limit=_MOST_CRASHES)
+
+
+def _steps_at_most(sizes: Sizes) -> int:
+    """Steps of the run, or those that its time allows."""
+    return -(-sizes.limit_ns // sizes.full_step_ns) if sizes.steps is None else sizes.steps
+
+
+def policy_of(scenario: Scenario) -> Policy:
+    """What is done about poison; where the scenario has none, a batch is skipped after three retries."""
+    return Policy() if scenario.poison is None else Policy(scenario.poison.retries, scenario.poison.act)
 
 
 def poison_of(scenario: Scenario, seed: int, replication: int) -> Poison:

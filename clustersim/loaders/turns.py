@@ -40,6 +40,16 @@ def turns(left: Ints, turn: Ints, batches: int | Ints) -> tuple[Ints, Ints]:
     return delivered, np.where(batches > 0, after, turn)
 
 
+def passed_over(left: Ints, turn: Ints, batches: int | Ints) -> NDArray[np.bool_]:
+    """Whose turn comes while it has no whole batch left, in as many batches: bool[ranks, workers]; as `turns`."""
+    place = (np.arange(left.shape[1]) - turn[:, None]) % left.shape[1]
+    others, own = left[:, None, :], left[:, :, None]
+    before = place[:, None, :] < place[:, :, None]  # who delivers in the same round before it: bool[ranks, own, others]
+    earlier = (np.minimum(others, own) + (before & (others > own))).sum(axis=2)
+    over: NDArray[np.bool_] = np.broadcast_to(batches, len(left))[:, None] > earlier
+    return over
+
+
 def _whole_rounds(mine: Ints, batches: Ints) -> Ints:
     """The most rounds r of which all batches, Σ min(mine, r), are among the next `batches`: int64[ranks]."""
     workers = mine.shape[1]

@@ -25,7 +25,7 @@ def check_bounds(run: Run, checkpoint: Checkpoint, sizes: Sizes) -> None:
         raise wrong("an epoch of fewer than 2^62 samples", f"{sizes.samples:.3g}", "data")
     if sizes.limit_ns > LIMIT:
         raise wrong(f"a time limit of at most {_LONGEST}", _times_limit(sizes.limit_ns), "run")
-    positions = max(sizes.steps or 0, _steps_until_limit(sizes)) * sizes.batch
+    positions = sizes.batches.before(max(sizes.steps or 0, _steps_until_limit(sizes)))
     if positions >= LIMIT:
         raise wrong("fewer than 2^62 samples within the run's limit", f"{positions:.3g}", "run")
     failures = (sizes.failures_per_ns + sizes.slow_per_ns) * sizes.limit_ns
@@ -55,7 +55,7 @@ def _check_identity(sizes: Sizes) -> None:
     if sizes.samples > _MOST_IDENTITY_SAMPLES:
         expected = f"at most {_MOST_IDENTITY_SAMPLES:.0e} samples an epoch to count each of them"
         raise wrong(expected, f"{sizes.samples:.3g}", "run.account")
-    views = (_steps_until_limit(sizes) if sizes.steps is None else sizes.steps) * sizes.batch
+    views = sizes.batches.before(_steps_until_limit(sizes) if sizes.steps is None else sizes.steps)
     if views > _MOST_IDENTITY_VIEWS:
         expected = f"at most {_MOST_IDENTITY_VIEWS:.0e} planned views to count them sample by sample"
         raise wrong(expected, f"{views:.3g}", "run.account")

@@ -51,9 +51,10 @@ class Medium(Part):
 
     @model_validator(mode="after")
     def _check_corruption(self) -> "Medium":
-        if (self.corrupt_later > 0) != (self.bad_after_steps is not None):
-            given, missing = ("corrupt_later", "bad_after_steps")[:: 1 if self.corrupt_later else -1]
-            raise wrong(f"{missing} beside {given}", "none", key=missing)
+        if self.corrupt_later > 0 and self.bad_after_steps is None:
+            raise wrong("bad_after_steps beside corrupt_later", "none", key="bad_after_steps")
+        if self.corrupt_later == 0 and self.bad_after_steps is not None:
+            raise wrong("a share above 0 beside bad_after_steps", "0", key="corrupt_later")
         if self.corrupt_at_load + self.corrupt_later > 1:
             expected = "at most 1 together with corrupt_at_load"
             raise wrong(expected, str(self.corrupt_at_load + self.corrupt_later), key="corrupt_later")

@@ -30,8 +30,7 @@ from clustersim.scenario.units import (
     Share,
 )
 
-Kind = Literal["crash", "hang", "silent", "false-alarm"]
-AnyKind = Literal["crash", "hang", "silent", "false-alarm", "slow"]
+Kind = Literal["crash", "hang", "silent", "false-alarm", "slow"]
 
 _MOST_TIMES = 100
 _MOST_SLOWS = 1000
@@ -43,13 +42,22 @@ _RATES = {
 }
 
 
-def _check_detection(kind: AnyKind, detection: object) -> None:
+def _check_detection(kind: Kind, detection: object) -> None:
     if kind == "hang" and detection == 0:
         raise wrong('a timeout such as "10 min", or "never", with kind = "hang"', '"0 s"', key="detection")
     if kind == "slow" and detection == 0:
         raise wrong('the time until it is found with kind = "slow"', '"0 s"', key="detection")
     if kind != "hang" and detection == LIMIT:
         raise wrong(f'a duration or a law with kind = "{kind}"', '"never"', key="detection")
+
+
+def _check_slows(kind: Kind, slows: float | None) -> None:
+    if kind != "slow":
+        if slows is not None:
+            raise wrong('kind = "slow" beside it', f'"{kind}"', key="slows")
+    elif slows is None or not 1 < slows <= _MOST_SLOWS:
+        found = "nothing" if slows is None else str(slows)
+        raise wrong(f'a multiple above 1, at most {_MOST_SLOWS}, with kind = "slow"', found, key="slows")
 
 
 class Steps(Part):
@@ -105,7 +113,7 @@ class Stochastic(Part):
     """What time it ages by: always, only while its node is in the job, or only while the job trains."""
     renews: Literal["cause", "all"] = "cause"
     """What a repair makes new: the cause that failed, or every cause of the node."""
-    kind: AnyKind = "crash"
+    kind: Kind = "crash"
     """The job stops; hangs until a timeout; trains on with corrupt weights until that is seen; or nothing broke; or
     each step takes longer until the slow node is found, and replaced when the job has saved."""
     slows: PositiveNumber | None = None
@@ -154,13 +162,9 @@ class Stochastic(Part):
         return self
 
     def _check_slow(self) -> None:
+        _check_slows(self.kind, self.slows)
         if self.kind != "slow":
-            if self.slows is not None:
-                raise wrong('kind = "slow" beside it', f'"{self.kind}"', key="slows")
             return
-        if self.slows is None or not 1 < self.slows <= _MOST_SLOWS:
-            found = "nothing" if self.slows is None else str(self.slows)
-            raise wrong(f'a multiple above 1, at most {_MOST_SLOWS}, with kind = "slow"', found, key="slows")
         if self.scope == "domain":
             raise wrong('a node or the job that is slow with kind = "slow"', '"domain"', key="scope")
         if self.misdiagnosis:
@@ -250,7 +254,9 @@ class Scripted(Part):
     data: tuple[PositiveCount, ...] | None = None
     """The data-parallel degree after each of them."""
     kind: Kind = "crash"
-    """As of random failures."""
+    """As of random failures; what is slow is the job as a whole, until that is over after `detection`."""
+    slows: PositiveNumber | None = None
+    """With kind = "slow": how many times as long a step takes, more than 1 and at most 1000."""
     detection: DurationOrLawOrNever = 0
     """From the failure until it is noticed; of a hang the timeout, or "never"."""
 
@@ -274,7 +280,10 @@ class Scripted(Part):
             raise wrong("increasing times", "a list out of order", key="at_times")
         if self.data is not None and len(self.data) != len(times):
             raise wrong(f"one degree for each of the {len(times)} failures", f"{len(self.data)}", key="data")
+        if self.data is not None and self.kind == "slow":
+            raise wrong('no degrees with kind = "slow", after which nothing restarts', "some", key="data")
         _check_detection(self.kind, self.detection)
+        _check_slows(self.kind, self.slows)
         return self
 
 

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import ModelWrapValidatorHandler, model_validator
 
+from clustersim.scenario.batches import Batches
 from clustersim.scenario.errors import wrong
 from clustersim.scenario.part import Part
 from clustersim.scenario.units import Bytes, FlopRate, PositiveCount, PositiveDuration, Seed
@@ -51,11 +52,23 @@ class Run(Part):
         return self
 
 
+class Ramp(Part):
+    """A stage of a run whose global batch is still smaller."""
+
+    global_batch: PositiveCount
+    """Samples a step in this stage."""
+    until_samples: PositiveCount
+    """It ends with the step that reaches this many samples since the run's start."""
+
+
 class Model(Part):
     """What is trained; it sets how long a step takes."""
 
     global_batch: PositiveCount
     """Samples a step; a change of the data-parallel degree does not change it."""
+    batch_ramp: tuple[Ramp, ...] | None = None
+    """Stages of smaller batches, one after the other, before global_batch holds. Each step lasts as long as a full
+    one."""
     parameters: PositiveCount | None = None
     """Parameters that a token passes: 6 FLOP each, forward and backward."""
     sequence_length: PositiveCount | None = None
@@ -66,6 +79,32 @@ class Model(Part):
     """Instead of flops_per_gpu: the time of a step at full degree."""
     bytes_per_token: Bytes = 4
     """Bytes that the loader delivers for a token."""
+
+    @property
+    def batches(self) -> Batches:
+        """The samples of each step."""
+        return Batches(self.global_batch, tuple((stage.until_samples, stage.global_batch) for stage in self.ramp))
+
+    @property
+    def ramp(self) -> tuple[Ramp, ...]:
+        """The stages of the ramp, none if there is none."""
+        return self.batch_ramp or ()
+
+    @model_validator(mode="after")
+    def _check_ramp(self) -> "Model":
+        stages = self.ramp
+        for number, stage in enumerate(stages):
+            last = number + 1 == len(stages)
+            batch, of = (
+                (self.global_batch, "the model") if last else (stages[number + 1].global_batch, "the next stage")
+            )
+            if stage.global_batch >= batch:
+                expected = f"less than {batch}, the batch of {of}"
+                raise wrong(expected, str(stage.global_batch), key=f"batch_ramp.{number}.global_batch")
+            if not last and stage.until_samples >= stages[number + 1].until_samples:
+                expected = f"less than {stages[number + 1].until_samples}, where the next stage ends"
+                raise wrong(expected, str(stage.until_samples), key=f"batch_ramp.{number}.until_samples")
+        return self
 
     @model_validator(mode="after")
     def _check(self) -> "Model":

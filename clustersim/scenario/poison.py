@@ -11,7 +11,7 @@ from clustersim.scenario.units import Count, PositiveCount, Share
 
 
 class Poison(Part):
-    """Samples that kill. The order comes back after each crash, so that the job dies at the same step again."""
+    """Samples that kill. Where the order comes back after a crash, the job dies at the same step again."""
 
     samples: tuple[Count, ...] | None = None
     """Which ones."""

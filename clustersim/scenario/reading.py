@@ -7,8 +7,9 @@ from typing import Literal
 from pydantic import model_validator
 
 from clustersim.scenario.errors import wrong
+from clustersim.scenario.packing import count_whole, whole_per_document
 from clustersim.scenario.part import Part
-from clustersim.scenario.units import BytesEach, Count, PositiveCount, PositiveNumber
+from clustersim.scenario.units import BytesEach, Count, FewEitherWay, Number, PositiveCount, PositiveNumber
 from clustersim.scenario.windows import Windows
 
 # Shards are held one by one.
@@ -16,6 +17,8 @@ _MOST_SHARDS = 10_000_000
 _LAST_POSITION = 2**61
 # Beyond it the samples of any corpus are too many to count.
 _LONGEST_DOCUMENT = 1e15
+_MOST_LENGTHS = 100_000
+_MOST_SIGMA = 3.0
 # What a checkpoint must save for each way of coming back.
 _NEEDS = {
     "exact": ("samples", "batches", "steps"),
@@ -26,6 +29,8 @@ _NEEDS = {
     "next-epoch": ("samples", "epoch"),
 }
 _TO_A_POSITION = ("exact", "reshuffle", "remainder", "reapply")
+# The ways of coming back that ask what was saved.
+_BY_STATE = (*_TO_A_POSITION, "restart-epoch", "reshuffle-epoch", "next-epoch")
 
 
 class Data(Part):
@@ -41,8 +46,14 @@ class Data(Part):
     """Mean bytes of a sample as it lies in its shard; its tokens times model.bytes_per_token if not said."""
     tokens_per_document: PositiveNumber | None = None
     """Mean length of a document."""
-    packing: Literal["none", "concat"] = "none"
-    """concat: documents end to end, cut into samples of sequence_length tokens; the last partial one is dropped."""
+    document_sigma: Number | None = None
+    """The standard deviation of the natural logarithm of document lengths, which are lognormal, at most 3; all are
+    alike if not said."""
+    document_lengths: tuple[PositiveCount, ...] | None = None
+    """Instead of documents and their mean: the tokens of each document of a small corpus, in its order."""
+    packing: Literal["none", "concat", "whole"] = "none"
+    """concat: documents end to end, cut into samples of sequence_length tokens; the last partial one is dropped.
+    whole: documents as long as they fit into a sample, then padding; longer ones are cut."""
     shards: PositiveCount = 1
     """Files of samples."""
     order: Literal["shuffle", "shuffle-once", "sequential", "shard-shuffle", "nested-shuffle", "with-replacement"] = (
@@ -56,10 +67,11 @@ class Data(Part):
 
     @model_validator(mode="after")
     def _check(self) -> "Data":
-        missing = [self.documents, self.samples, self.windows].count(None)
-        if missing != 2:
-            found = "none of them" if missing == 3 else "more than one"
-            raise wrong("exactly one of documents, samples and windows", found, key="samples")
+        missing = [self.documents, self.document_lengths, self.samples, self.windows].count(None)
+        if missing != 3:
+            found = "none of them" if missing == 4 else "more than one"
+            raise wrong("exactly one of documents, document_lengths, samples and windows", found, key="samples")
+        self._check_documents()
         if self.shards > _MOST_SHARDS:
             raise wrong("at most 10 M shards", str(self.shards), key="shards")
         if self.tokens_per_document is not None and self.tokens_per_document >= _LONGEST_DOCUMENT:
@@ -67,11 +79,34 @@ class Data(Part):
         for number, (low, high) in enumerate(self.skip or ()):
             if not low < high < _LAST_POSITION:
                 raise wrong("positions [from, to) with from < to < 2^61", f"[{low}, {high}]", key=f"skip.{number}")
-        if self.packing == "concat":
+        return self
+
+    def _check_documents(self) -> None:
+        for key in ("tokens_per_document", "document_sigma"):
+            if self.document_lengths is not None and getattr(self, key):
+                raise wrong(f"either {key} or document_lengths", "both", key=key)
+        if self.document_lengths is not None and not 0 < len(self.document_lengths) <= _MOST_LENGTHS:
+            raise wrong(f"1 to {_MOST_LENGTHS} lengths", str(len(self.document_lengths)), key="document_lengths")
+        if self.document_sigma and self.tokens_per_document is None:
+            raise wrong("tokens_per_document beside document_sigma", "nothing", key="tokens_per_document")
+        if (self.document_sigma or 0) > _MOST_SIGMA:
+            raise wrong(f"a number of at most {_MOST_SIGMA:g}", str(self.document_sigma), key="document_sigma")
+        if self.packing != "none" and self.document_lengths is None:
             for key in ("documents", "tokens_per_document"):
                 if getattr(self, key) is None:
-                    raise wrong(f'{key} beside packing = "concat"', "nothing", key=key)
-        return self
+                    raise wrong(f'{key} beside packing = "{self.packing}"', "nothing", key=key)
+
+    @property
+    def count_documents(self) -> int | None:
+        """Documents of the corpus; None if it is told in samples."""
+        return self.documents if self.document_lengths is None else len(self.document_lengths)
+
+    @property
+    def mean_document(self) -> float | None:
+        """Mean length of a document in tokens; None if nothing says it."""
+        if self.document_lengths is None:
+            return self.tokens_per_document
+        return sum(self.document_lengths) / len(self.document_lengths)
 
     @property
     def skipped(self) -> list[tuple[int, int]]:
@@ -95,13 +130,22 @@ class Data(Part):
         if self.windows is not None:
             return self.windows.count
         # `_check` left no other case.
-        assert self.documents is not None
+        assert self.count_documents is not None
         if self.packing == "none":
-            return self.documents
+            return self.count_documents
         if sequence_length is None:
-            raise wrong('a sequence length beside data.packing = "concat"', "nothing", key="model.sequence_length")
+            expected = f'a sequence length beside data.packing = "{self.packing}"'
+            raise wrong(expected, "nothing", key="model.sequence_length")
+        if self.document_lengths is not None:
+            if self.packing == "whole":
+                return count_whole(self.document_lengths, sequence_length)
+            return sum(self.document_lengths) // sequence_length
+        if self.packing == "whole":
+            assert self.tokens_per_document is not None
+            each = whole_per_document(self.tokens_per_document, self.document_sigma or 0, sequence_length)
+            return int(self.count_documents * Fraction(each))
         # The decimal that the user wrote, not the float nearest to it.
-        return int(self.documents * Fraction(repr(self.tokens_per_document)) // sequence_length)
+        return int(self.count_documents * Fraction(repr(self.tokens_per_document)) // sequence_length)
 
 
 class Loader(Part):
@@ -130,6 +174,9 @@ class Loader(Part):
     """The position in samples, the batches of the epoch, the steps of the run, the number of the epoch, or nothing."""
     state_of: Literal["each", "rank-0"] = "each"
     """Whose state is saved: every rank's own, or rank 0's for all."""
+    state_ahead: FewEitherWay = 0
+    """Steps by which the state in a checkpoint is ahead of its weights: the loader had delivered so many batches more;
+    below 0 fewer, but none from before its last restart. At most 10,000."""
     comes_back: Literal[
         "exact", "restart-epoch", "reshuffle-epoch", "next-epoch", "restart-run", "reshuffle", "remainder", "reapply",
         "continue", "refuse",
@@ -151,6 +198,9 @@ class Loader(Part):
     """With counted_at = "issued": batches that a restart takes off the saved position, for what was only fetched."""
     snapshot_every: PositiveCount = 1
     """Batches from one saved position to the next; those since the last one are passed over in today's batches."""
+    carry: Literal["saved", "lost"] | None = None
+    """Where each worker of each rank packs documents as it reads, and so holds a part of one between two samples: it is
+    saved, or a restart loses it and begins with the next document. Nothing is held if samples were packed before."""
     buffer: Count = 0
     """Samples that each reader shuffles in a buffer; 0: none."""
     buffer_kind: Literal["classic", "half-flush", "window", "chunk"] = "classic"
@@ -160,6 +210,9 @@ class Loader(Part):
     """A checkpoint holds what the buffers hold; if not, they begin empty where the readers have pulled to."""
     buffer_seed: Literal["epoch", "fresh"] = "epoch"
     """A buffer that is read again from its start gives the same order again, or another after every restart."""
+    reader_seeds: Literal["own", "shared"] = "own"
+    """What readers shuffle, in buffers or shards of their own, each shuffles by a seed of its own, or all by one: then
+    the same places of all parts go together."""
     miscount: Literal["none", "doubled", "last-leg", "rank-as-global"] = "none"
     """The saved count is wrong: batches before the last restart count twice, or not at all ("last-leg"), or a rank's
     own count is taken for that of all."""
@@ -226,6 +279,9 @@ class Loader(Part):
         if spans and self.saves in ("batches", "steps"):
             expected = f'"short", "drop" or "pad" beside saves = "{self.saves}", which counts batches'
             raise wrong(expected, '"span"', key="last_batch")
+        if self.last_batch == "pad" and self.partition not in _IN_SAMPLES:
+            expected = '"short" or "drop" beside parts made of shards, which have no common start to be filled up from'
+            raise wrong(expected, '"pad"', key="last_batch")
         if (self.counted_at == "issued") != (self.prefetch > 0):
             raise wrong('at least 1 with counted_at = "issued", and only then', str(self.prefetch), key="prefetch")
         if spans and self.order_epoch in ("since-start", "same"):
@@ -235,6 +291,8 @@ class Loader(Part):
         if self.epoch_edge == "finished" and self.comes_back not in _TO_A_POSITION:
             expected = f'comes_back = {" or ".join(map(_spelt, _TO_A_POSITION))} beside "finished"'
             raise wrong(expected, f'"{self.comes_back}"', key="epoch_edge")
+        if self.reader_seeds == "shared" and not self.buffer and self.permutes == "epoch":
+            raise wrong('a buffer or permutes = "part" beside "shared"', "nothing that is shuffled", key="reader_seeds")
         if self.comes_back == "remainder" and (self.partition != "global" or self.counted_at != "trained"):
             expected = 'partition = "global" and counted_at = "trained" beside "remainder"'
             raise wrong(expected, f'"{self.partition}" and "{self.counted_at}"', key="comes_back")
@@ -253,6 +311,7 @@ class Loader(Part):
         return self
 
 
+_IN_SAMPLES = ("global", "strided", "contiguous")
 _PARTS = ("strided", "contiguous", "shards", "contiguous-shards", "queue")
 _WHOLE = ("short", "drop", "pad")
 _UNITS: dict[str, tuple[object, ...]] = {
@@ -271,7 +330,7 @@ _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
     ("reshuffle_lasts", {"comes_back": ("reshuffle",)}),
     ("permutes", {"partition": ("contiguous", "shards", "contiguous-shards")}),
     ("readers_per_rank", {"partition": _PARTS}),
-    ("uneven", {"partition": ("global", "strided", "contiguous")}),
+    ("uneven", {"partition": _IN_SAMPLES}),
     (
         "repeats",
         {
@@ -281,20 +340,26 @@ _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
         },
     ),
     ("rank_batch", {"last_batch": _WHOLE}),
-    ("keeps_count", {"comes_back": ("restart-epoch",), "last_batch": _WHOLE}),
+    (
+        "keeps_count",
+        {"comes_back": ("restart-epoch",), "last_batch": _WHOLE, "partition": ("global", *_PARTS[:-1])},
+    ),
     ("snapshot_every", {"saves": ("samples",), "partition": _PARTS, "counted_at": ("trained",)}),
     ("miscount", {"comes_back": ("exact",), "last_batch": _WHOLE}),
     ("takes_back", {"counted_at": ("issued",), "comes_back": ("exact", "reshuffle")}),
     ("counted_in", _UNITS),
     ("taken_for", _UNITS),
+    ("carry", {"saves": ("samples",), "comes_back": ("exact",), "state_ahead": (0,)}),
     ("buffer", {"counted_at": ("trained",), "snapshot_every": (1,), "last_batch": _WHOLE}),
     ("buffer_kind", {"buffer": ()}),
     ("buffer_saved", {"buffer": (), "saves": ("samples",)}),
     ("buffer_seed", {"buffer": ()}),
+    ("reader_seeds", {"partition": ("strided", "shards", "contiguous-shards")}),
     ("interleave", {"partition": ("shards", "contiguous-shards"), "permutes": ("epoch",), "last_batch": _WHOLE}),
     ("canonical", {"partition": ("global",), "last_batch": _WHOLE}),
     ("unfinished_shard", {"partition": ("queue",)}),
     ("state_of", {"partition": _PARTS}),
+    ("state_ahead", {"saves": ("samples", "batches", "steps", "epoch"), "comes_back": _BY_STATE}),
     ("missing_state", {"partition": _PARTS, "on_layout_change": ("keep",)}),
     ("past_end", {"comes_back": ("exact", "reshuffle")}),
 ]

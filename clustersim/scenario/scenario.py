@@ -13,12 +13,13 @@ from clustersim.scenario.bounds import check_bounds
 from clustersim.scenario.checkpoint import Checkpoint
 from clustersim.scenario.cluster import Cluster
 from clustersim.scenario.cost import Cost
-from clustersim.scenario.errors import problem, wrong
+from clustersim.scenario.errors import problem, show, wrong
 from clustersim.scenario.failures import Failure, Scripted, Stochastic
 from clustersim.scenario.job import Model, Parallelism, Run
 from clustersim.scenario.maintenance import Maintenance
 from clustersim.scenario.part import Part
 from clustersim.scenario.poison import Poison
+from clustersim.scenario.quantities import LIMIT
 from clustersim.scenario.reading import Data, Loader
 from clustersim.scenario.recovery import Recovery
 from clustersim.scenario.rewinds import Rewind, check_rewinds
@@ -31,13 +32,14 @@ _MOST_ONE_BY_ONE = 10_000_000
 # A part that is no list of shards is gone through once for each of its repeats.
 _REPEAT_WEIGHT = 1000
 _MOST_POISON = 1000
-# What a loader must be for a sample to be read at a step that is known, and again after each crash.
+# What a loader must be for it to be known at which step of a leg a sample is read.
 _OF_POISON: dict[str, tuple[object, ...]] = {
     "partition": ("global",),
     "last_batch": ("span", None),
-    "comes_back": ("exact",),
+    "comes_back": ("exact", "reshuffle", "remainder"),
     "order_epoch": ("own",),
     "counted_at": ("trained",),
+    "state_ahead": (0,),
 }
 _MOST_SERVICES = 10**6
 # What failures take ("process": no node) that leave a tier, by what it survives.
@@ -207,12 +209,34 @@ class Scenario(Part):
             if loader.counted_at == "issued" or loader.comes_back == "remainder":
                 found = f'counted_at = "{loader.counted_at}" and comes_back = "{loader.comes_back}"'
                 raise wrong('counted_at = "trained" and no remainder with data.skip', found, key="loader")
+        if self.model.ramp:
+            self._check_paced("model.batch_ramp")
         if self.recovery.batch == "shrinks" and loader.rank_batch != "constant":
             expected = '"constant" with recovery.batch = "shrinks"'
             raise wrong(expected, f'"{loader.rank_batch}"', key="loader.rank_batch")
+        if abs(loader.state_ahead) * self.sizes.batch >= LIMIT:
+            expected = "fewer than 2^62 samples between the states of loader and weights"
+            raise wrong(expected, f"{abs(loader.state_ahead) * self.sizes.batch:.3g}", key="loader.state_ahead")
+        if loader.carry is not None and self.data.packing == "none":
+            expected = f'"concat" or "whole" beside loader.carry = "{loader.carry}"'
+            raise wrong(expected, '"none"', key="data.packing")
+        if loader.carry == "lost" and self.run.epochs is not None:
+            expected = 'steps, samples, tokens or wall_time with loader.carry = "lost", as the epoch ends early'
+            raise wrong(expected, str(self.run.epochs), key="run.epochs")
         if loader.rank_batch == "constant" and self.sizes.batch % data:
             expected = f'a multiple of {data}, the ranks, with loader.rank_batch = "constant"'
             raise wrong(expected, str(self.sizes.batch), key="model.global_batch")
+
+    def _check_paced(self, by: str) -> None:
+        """What a loader must be for a count of samples, not of steps, to say where it stands."""
+        loader = self.loader
+        if not loader.spans_epochs:
+            raise wrong(f'last_batch = "span", one position of all ranks, with {by}', "parts", key="loader")
+        if loader.counted_at == "issued":
+            raise wrong(f'"trained" with {by}', '"issued"', key="loader.counted_at")
+        for key, other in (("data.skip", self.data.skip), ("poison", self.poison)):
+            if other:
+                raise wrong(f"no {key} with {by}", "both", key=key)
 
     def _check_poison(self, poison: Poison) -> None:
         samples = self.sizes.samples
@@ -224,10 +248,15 @@ class Scenario(Part):
                 raise wrong(f"a sample from 0 to {samples - 1}", str(sample), key=f"poison.samples.{place}")
         for key, needed in _OF_POISON.items():
             if (found := getattr(self.loader, key)) not in needed:
-                expected = f'"{needed[0]}" with [poison], which is met again at the same step'
-                raise wrong(expected, f'"{found}"', key=f"loader.{key}")
+                expected = " or ".join(show(each) for each in needed if each is not None)
+                expected += " with [poison], so that it is known at which step a sample is read"
+                raise wrong(expected, show(found), key=f"loader.{key}")
         if self.data.skip:
             raise wrong("no data.skip with [poison]", "both", key="data.skip")
+        for index, failure in enumerate(self.failures):
+            if failure.cause == "poison":
+                expected = "another name beside [poison], whose crashes have this one"
+                raise wrong(expected, '"poison"', key=f"failures.{index}.cause")
 
     def _check_feed(self) -> None:
         sizes, workers = self.sizes, (self.feed and self.feed.workers) or self.loader.readers_per_rank

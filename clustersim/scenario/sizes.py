@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from clustersim.scenario.batches import Batches
 from clustersim.scenario.checkpoint import Checkpoint
 from clustersim.scenario.cluster import Cluster
 from clustersim.scenario.errors import wrong
@@ -32,13 +33,16 @@ class Sizes:
     unit_replicas: int
     """Replicas that go together: those on one node that holds several, else 1."""
     batch: int
-    """Samples of a global batch."""
+    """Samples of a global batch; of a full one while a ramp lasts."""
+    batches: Batches
+    """Samples of each step."""
     samples: int
     """Samples of an epoch, N."""
     shards: int
     """Shards that the samples lie in."""
     tokens_per_sample: float | None
-    """The mean length of a document where samples are documents of a stated length, else that of a sequence."""
+    """The mean length of a document where samples are documents of a stated length, of documents in a sample where
+    they are packed whole, else that of a sequence."""
     documents_per_sample: float | None
     """1 where a sample is a document, the mean number of documents in a packed one, None if samples are given."""
     steps: int | None
@@ -87,7 +91,9 @@ class Sizes:
 
     def degrees_ok(self, degree: int) -> bool:
         """Whether the job may run with this many replicas."""
-        return self.min_data <= degree <= self.data and not (self.uneven_refused and self.batch % degree)
+        if not self.min_data <= degree <= self.data:
+            return False
+        return not (self.uneven_refused and any(batch % degree for batch in self.batches.each))
 
     def nodes(self, degree: int) -> int:
         """Nodes that the job holds with `degree` replicas."""
@@ -112,13 +118,16 @@ def measure(
     gpus = cluster.nodes * cluster.gpus_per_node
     gpus_per_replica = parallelism.tensor * parallelism.pipeline * parallelism.context
     degree = _degree(parallelism, gpus, gpus_per_replica, cluster)
-    batch = model.global_batch
-    if batch < degree:
-        raise wrong(f"at least {degree} samples, one for each replica", str(batch), key="model.global_batch")
+    batch, batches = model.global_batch, model.batches
+    for key, size in zip(_batch_keys(model), batches.each, strict=True):
+        if size < degree:
+            raise wrong(f"at least {degree} samples, one for each replica", str(size), key=key)
     if parallelism.min_data > degree:
         raise wrong(f"at most {degree}, the replicas of the job", str(parallelism.min_data), key="parallelism.min_data")
-    if parallelism.uneven == "refuse" and batch % degree:
-        raise wrong(f'a divisor of global_batch = {batch} with uneven = "refuse"', str(degree), key="parallelism.data")
+    for size in batches.each:
+        if parallelism.uneven == "refuse" and size % degree:
+            expected = f'a divisor of global_batch = {size} with uneven = "refuse"'
+            raise wrong(expected, str(degree), key="parallelism.data")
 
     samples = data.count_samples(model.sequence_length)
     if samples < batch:
@@ -127,15 +136,17 @@ def measure(
         raise wrong(f"at most {samples}, the samples of an epoch", str(data.shards), key="data.shards")
 
     tokens_per_sample: float | None = model.sequence_length
-    if data.packing == "none" and data.tokens_per_document is not None:
-        tokens_per_sample = data.tokens_per_document
+    if data.packing == "none" and data.mean_document is not None:
+        tokens_per_sample = data.mean_document
+    if data.packing == "whole" and data.mean_document is not None and data.count_documents is not None:
+        tokens_per_sample = data.mean_document * data.count_documents / samples
     if data.windows is not None:
         tokens_per_sample = data.windows.length
     bytes_per_sample = data.bytes_per_sample
     if bytes_per_sample is None and tokens_per_sample is not None:
         bytes_per_sample = tokens_per_sample * model.bytes_per_token
     step_ns = _full_step_ns(model, gpus)
-    steps = _steps(run, batch, samples, tokens_per_sample, data)
+    steps = _steps(run, batches, samples, tokens_per_sample, data)
     failures_per_ns, slow_per_ns = (
         math.fsum(
             cause.failures_per_ns(cluster.gpus_per_node) * cluster.exposed(cause.scope)
@@ -160,10 +171,11 @@ def measure(
         unit_nodes=max(1, gpus_per_replica // cluster.gpus_per_node),
         unit_replicas=max(1, cluster.gpus_per_node // gpus_per_replica),
         batch=batch,
+        batches=batches,
         samples=samples,
         shards=data.shards,
         tokens_per_sample=tokens_per_sample,
-        documents_per_sample=_documents_per_sample(data, model.sequence_length),
+        documents_per_sample=_documents_per_sample(data, model.sequence_length, samples),
         steps=steps,
         epochs=run.epochs,
         wall_ns=run.wall_time,
@@ -177,6 +189,11 @@ def measure(
         checkpoint_bytes=checkpoint_bytes,
         uneven_refused=parallelism.uneven == "refuse",
     )
+
+
+def _batch_keys(model: Model) -> list[str]:
+    """The keys that say the sizes of a batch, the full one last."""
+    return [*(f"model.batch_ramp.{number}.global_batch" for number in range(len(model.ramp))), "model.global_batch"]
 
 
 def _degree(parallelism: Parallelism, gpus: int, gpus_per_replica: int, cluster: Cluster) -> int:
@@ -224,23 +241,23 @@ def _interval(checkpoint: Checkpoint, failures_per_ns: float) -> tuple[int | Non
     return None, max(1, round(formula(checkpoint.stall, checkpoint.first_mtbf or 1 / failures_per_ns)))
 
 
-def _steps(run: Run, batch: int, samples: int, tokens_per_sample: float | None, data: Data) -> int | None:
+def _steps(run: Run, batches: Batches, samples: int, tokens_per_sample: float | None, data: Data) -> int | None:
     if run.steps is not None:
         return run.steps
     if run.samples is not None:
-        return -(-run.samples // batch)
+        return batches.reaching(run.samples)
     if run.epochs is not None:
-        return (run.epochs * samples - data.count_skipped(run.epochs * samples)) // batch
+        return batches.within(run.epochs * samples - data.count_skipped(run.epochs * samples))
     if run.tokens is None:
         return None
     if tokens_per_sample is None:
         raise wrong("model.sequence_length beside it, to count tokens", "none", key="run.tokens")
-    return -int(-run.tokens // (batch * Fraction(repr(tokens_per_sample))))
+    return batches.reaching(-int(-run.tokens // Fraction(repr(tokens_per_sample))))
 
 
-def _documents_per_sample(data: Data, sequence_length: int | None) -> float | None:
-    if data.documents is None:
+def _documents_per_sample(data: Data, sequence_length: int | None, samples: int) -> float | None:
+    if data.count_documents is None:
         return None
-    if data.packing == "none" or data.tokens_per_document is None or sequence_length is None:
+    if data.packing == "none" or data.mean_document is None or sequence_length is None:
         return 1.0
-    return sequence_length / data.tokens_per_document
+    return sequence_length / data.mean_document if data.packing == "concat" else data.count_documents / samples

@@ -1,6 +1,6 @@
 """Failures that happened: a trace of faults, as its file tells them, and the rules by which they are read."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -73,6 +73,14 @@ class Traced(Part):
     """A node of the trace is any node of the cluster, drawn for each replication; or in the order of the first rows."""
     detection: DurationOrLaw = 0
     """From the failure until it is noticed."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _breaks_nodes(cls, values: object) -> object:
+        for key in ("kind", "slows"):
+            if isinstance(values, Mapping) and key in values:
+                raise wrong("no such key beside trace, whose faults take their nodes out of the job", "both", key=key)
+        return values
 
     @model_validator(mode="after")
     def _check(self) -> "Traced":

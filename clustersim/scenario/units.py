@@ -1,8 +1,9 @@
 """The types of a scenario's values: what a field accepts, and how it is written back.
 
 `Duration` is an int of nanoseconds, `Bytes` an int of bytes, `BytesEach` a float of bytes, `Bandwidth` and `FlopRate`
-floats a second, `Count` an int, `Number` a float, 0 or from 1e-99 to 1e99, `Share` one of at most 1, `Name` a
-string of printable characters. Each refuses everything else with the error of a validator.
+floats a second, `Count` an int, `FewEitherWay` a small one of either sign, `Number` a float, 0 or from 1e-99 to 1e99,
+`Share` one of at most 1, `Name` a string of printable characters. Each refuses everything else with the error of a
+validator.
 """
 
 import math
@@ -31,6 +32,7 @@ from clustersim.scenario.quantities import (
 )
 
 _SEED_LIMIT = 2**63
+_MOST_EITHER_WAY = 10_000
 # The two digits of exponent that a quantity may have, too.
 _LEAST_NUMBER, _MOST_NUMBER = 1e-99, 1e99
 
@@ -59,6 +61,13 @@ def _seed(value: object) -> int:
 
 
 def _whole_number(value: object) -> int:
+    number = _of_either_sign(value)
+    if number < 0:
+        raise wrong("a whole number, not negative", show(value))
+    return number
+
+
+def _of_either_sign(value: object) -> int:
     if isinstance(value, bool):
         raise wrong("a whole number", show(value))
     if isinstance(value, Integral):
@@ -75,9 +84,14 @@ def _whole_number(value: object) -> int:
         exact = parts[0] * COUNT.factors.get(parts[1], 1)
     if exact.denominator != 1:
         raise wrong("a whole number", show(value))
-    if exact < 0:
-        raise wrong("a whole number, not negative", show(value))
     return int(exact)
+
+
+def _few_either_way(value: object) -> int:
+    number = _of_either_sign(value)
+    if abs(number) > _MOST_EITHER_WAY:
+        raise wrong(f"a whole number from -{_MOST_EITHER_WAY} to {_MOST_EITHER_WAY}", show(value))
+    return number
 
 
 def parse_number(value: object) -> float:
@@ -160,7 +174,8 @@ def _text(kind: Kind) -> WithJsonSchema:
 
 
 def _whole(minimum: int, limit: int = LIMIT) -> WithJsonSchema:
-    text = rf"^\s*\+?{NUMBER}\s*[{''.join(COUNT.factors)}]?\s*$"
+    sign = "[+-]" if minimum < 0 else r"\+"
+    text = rf"^\s*{sign}?{NUMBER}\s*[{''.join(COUNT.factors)}]?\s*$"
     whole = {"type": "integer", "minimum": minimum, "exclusiveMaximum": limit}
     return WithJsonSchema({"anyOf": [whole, {"type": "string", "pattern": text, "examples": [COUNT.example]}]})
 
@@ -183,6 +198,7 @@ DurationOrNever = Annotated[
 PositiveDuration = Annotated[int, PlainValidator(_longer_than_zero), _WRITE_DURATION, _text(DURATION)]
 Count = Annotated[int, PlainValidator(parse_count), _whole(0)]
 PositiveCount = Annotated[int, PlainValidator(_at_least_one), _whole(1)]
+FewEitherWay = Annotated[int, PlainValidator(_few_either_way), _whole(-_MOST_EITHER_WAY, _MOST_EITHER_WAY + 1)]
 Seed = Annotated[int, PlainValidator(_seed), _whole(0, _SEED_LIMIT)]
 Number = Annotated[
     float,

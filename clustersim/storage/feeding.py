@@ -56,14 +56,19 @@ class StoredFeed:
         if degree not in self._fed:
             self._fed[degree] = _fed(self._scenario, degree)
         sizes = self._scenario.sizes
-        again = step * sizes.batch % sizes.samples // sizes.batch if replays(self._scenario.loader) else 0
+        read = sizes.batches.before(step)
+        again = read % sizes.samples // sizes.batch if replays(self._scenario.loader) else 0
         own_ns = 0 if self._follower is None else self._follower.resume_ns(step, degree)
         return own_ns + round(replay_s(again, *self._fed[degree]) / NS)
 
-    def end(self, stop: int, read: int) -> None:
+    def crash(self) -> int | None:
+        """The step at which what is read crashes the leg that has begun; None if it does not."""
+        return None if self._follower is None else self._follower.crash()
+
+    def end(self, stop: int, read: int, ended_by: str) -> None:
         """The leg is over: steps below `stop` were trained, below `read` were read."""
         if self._follower is not None:
-            self._follower.end(stop, read)
+            self._follower.end(stop, read, ended_by)
 
 
 def clock_feed(scenario: Scenario, follower: Follower | None) -> StoredFeed | Follower | None:

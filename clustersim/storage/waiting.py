@@ -31,6 +31,8 @@ from clustersim.streams import Hashed
 _NORMAL = NormalDist()
 # Fetches of each worker that a mean is taken over, at least.
 _WINDOWS = 8
+# Runs of steps by whose means the spread of long legs is told.
+_RUNS = 20
 # Less than a millionth of a sample is rounding.
 _ROUNDING = 1e-6
 _Process = Generator[simpy.Event, None, None]
@@ -49,6 +51,21 @@ class Waits:
     def mean_ns(self) -> float:
         """Mean wait of a step."""
         return float(self.wait_ns.mean())
+
+    @property
+    def sd_ns(self) -> float:
+        """The standard deviation of the sum of n waits over sqrt(n), for n as of a leg: they depend on each other.
+
+        By the means of 20 runs of steps (all of them single steps where there are fewer than 40).
+        """
+        size = max(1, len(self.wait_ns) // _RUNS)
+        runs = self.wait_ns[: len(self.wait_ns) // size * size].reshape(-1, size).mean(axis=1)
+        return float(runs.std(ddof=1) * math.sqrt(size)) if len(runs) > 1 else 0.0
+
+    @property
+    def error_ns(self) -> float:
+        """The standard error of the mean wait, as these are so many steps and no more."""
+        return self.sd_ns / math.sqrt(len(self.wait_ns))
 
     @property
     def share(self) -> float:

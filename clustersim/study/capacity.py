@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
-from itertools import product
+from itertools import count, product
 from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from analysis.capacity import KEYS, plans
 from clustersim.cluster.compile import law_of
+from clustersim.forecast import forecast
 from clustersim.history import HOUR_NS
 from clustersim.scenario import Scenario, load_scenario
 from clustersim.scenario.errors import problem
@@ -36,6 +37,10 @@ ASKED = "capacity.json"
 
 GPU_HOURS = {"cost.gpu_hour": 1}
 """The prices of a scenario that states none: every GPU of the cluster counts its hours."""
+
+
+# Shares of the time in which spares that are worth trying run short.
+_SHORT = (0.5, 0.1, 0.01, 1e-4)
 
 
 class Capacity(NamedTuple):
@@ -71,6 +76,7 @@ def capacity(
     seed: int | None = None,
     workers: int | None = None,
     out: str | PathLike[str] | None = None,
+    resume: bool = False,
     progress: Callable[[float], object] | None = None,
 ) -> Capacity:
     """How likely each plan finishes by a date, when, and at what cost; and the cheapest that makes it.
@@ -81,12 +87,14 @@ def capacity(
     Args:
         scenario: a scenario, or what `load_scenario` takes, that ends after its steps, samples, tokens or epochs.
         by: the date, as a duration since the start such as "60 d".
-        nodes, spares, repair_slots: what to try of each; every combination is a plan. The scenario's own if empty.
+        nodes, spares, repair_slots: what to try of each; every combination is a plan. The scenario's own if empty; if
+            all are, the spares that are worth trying (`around`).
         confidence: the probability to finish by then that is asked for, between 0 and 1.
         replications: of each plan.
         seed, workers: as in `sweep`.
         out: a directory to store the study in as it goes, and in the end the table as capacity.parquet and what was
             asked for as capacity.json.
+        resume: go on with the study that `out` holds, if it does; it may be asked of another date and confidence.
         progress: called now and then with the number of finished runs, out of plans * replications.
 
     Raises:
@@ -103,14 +111,15 @@ def capacity(
     by_ns = _date(by, base)
     if not 0 < confidence < 1:
         raise ValueError(f"confidence: expected a number between 0 and 1, found {confidence:g}")
-    points = _points({"nodes": nodes, "spares": spares, "repair_slots": repair_slots})
-    study = sweep(base, points, replications, seed=seed, workers=workers, out=out, progress=progress)
+    tried = {"nodes": nodes, "spares": spares, "repair_slots": repair_slots}
+    points = _points(tried if any(tried.values()) else {**tried, "spares": around(base)})
+    study = sweep(base, points, replications, seed=seed, workers=workers, out=out, resume=resume, progress=progress)
     by_h = by_ns / HOUR_NS
     short = [short_of_nodes(load_scenario(base, point)) for point in points]
     table = plans(study.table, by_h, confidence).assign(short_closed_form=pd.Series(short, dtype="float64"))
     found = Capacity(table, by_h, confidence, stated.cost is not None, study)
     if out is not None:
-        table.to_parquet(Path(out) / TABLE)
+        write_whole(Path(out) / TABLE, table.to_parquet)
         asked = json.dumps({"by_h": by_h, "confidence": confidence, "priced": found.priced}, indent=2) + "\n"
         write_whole(Path(out) / ASKED, lambda temporary: temporary.write_text(asked))
     return found
@@ -140,9 +149,21 @@ def _date(by: str, base: Scenario) -> int:
 
 def _points(tried: dict[str, Sequence[int]]) -> list[dict[str, object]]:
     lists = {key: list(dict.fromkeys(tried[name])) for key, name in KEYS.items() if tried[name]}
-    if not lists:
-        raise ValueError("spares: expected numbers of spares, repair slots or nodes to try, found none of them")
     return [dict(zip(lists, values, strict=True)) for values in product(*lists.values())]
+
+
+def around(scenario: Scenario) -> list[int]:
+    """Numbers of spares that are worth trying, ascending: none, the scenario's own, and what covers the nodes that are
+    in repair, or lost by the end, half of the time, 90, 99 and 99.99 % of it.
+
+    By a Poisson law of their mean, as `forecast` has it: no node waits for a slot.
+    """
+    from scipy.special import pdtrc
+
+    expected = forecast(scenario)
+    mean = expected.nodes_down + expected.nodes_lost
+    covering = [next(spares for spares in count() if pdtrc(spares, mean) <= short) for short in _SHORT]
+    return sorted({0, scenario.cluster.spares, *covering})
 
 
 def short_of_nodes(scenario: Scenario) -> float | None:

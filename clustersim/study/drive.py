@@ -12,7 +12,7 @@ from clustersim.study.provenance import versions
 from clustersim.study.rule import Rule, unknown_figure
 from clustersim.study.work import Done, Row, Task, work
 
-_BATCH = 64
+BATCH = 64
 """The most replications of a task: what is given out anew if its worker dies."""
 _SHARES = 4
 """A worker's part of what is left is cut into so many tasks, so that none waits long for the last one."""
@@ -125,7 +125,7 @@ class Drive:
         ahead = engine.ahead
         while self._todo and len(self._given) < ahead:
             waiting = sum(stretch.stop - stretch.first for stretch in self._todo)
-            size = max(1, min(_BATCH, waiting // (_SHARES * workers)))
+            size = max(1, min(BATCH, waiting // (_SHARES * workers)))
             whole = self._todo.popleft()
             stretch = whole._replace(stop=min(whole.stop, whole.first + size))
             if stretch.stop < whole.stop:

@@ -57,28 +57,35 @@ class _Restart(NamedTuple):
 
 
 def feed(
-    scenario: Source, stores: Sequence[str] | None = None, loaders: Sequence[str] = (), steps: int = 100
+    scenario: Source,
+    stores: Sequence[str] | None = None,
+    loaders: Sequence[str] = (),
+    steps: int = 100,
+    resume_at: int | None = None,
 ) -> pd.DataFrame:
     """One row for each store, access pattern and loader.
 
     Columns: store, pattern, loader ("scenario": its own); keeps_up: how many times what the job asks for comes at most,
     by its bottleneck, and of each resource keeps_up_bandwidth, _operations, _clients, _workers; reads_per_s and
     bytes_per_s that the job asks the store for; read_amplification, space_bytes, memory_bytes, preparation_s,
-    lost_preparation_s, first_batch_s, resume_s (in mid-epoch); wait_share, wait_mean_s and wait_p99_s of simulated
-    steps (1 and NaN where a rank has nothing to read); the figures of `storage.quality.Quality`; extra_views,
-    missing_views and reproducible of one restart in mid-epoch (NaN and None where the scenario does not allow it);
-    refused: why not.
+    lost_preparation_s, first_batch_s, resume_s (at a step of the epoch); of simulated steps wait_share, wait_mean_s
+    with its standard error wait_error_s, wait_p99_s (1 and NaN where a rank has nothing to read), and wait_sd_s, by
+    which the sum of n waits spreads, over sqrt(n); the figures of `storage.quality.Quality`; extra_views, missing_views
+    and reproducible of one restart in mid-epoch (NaN and None where the scenario does not allow it); refused: why not.
 
     Args:
         scenario: a scenario, or what `load_scenario` takes.
         stores: presets of storage; if None the scenario's own, or all of them where it has none.
         loaders: presets of loaders, for rows after those of the patterns.
         steps: how many are simulated for the wait.
+        resume_at: the step of an epoch at which resume_s is; in its middle if None.
 
     Raises:
         ScenarioError: the scenario is wrong, says too little of its samples, or there is no such preset.
+        ValueError: an epoch has no such step to resume at.
     """
     base = load_scenario(scenario)
+    at = step_of_epoch(base, resume_at)
     if stores is None:
         stores = (OWN,) if base.storage is not None else tuple(presets("storage"))
     worlds = {
@@ -93,9 +100,22 @@ def feed(
         for entry, restart in zip(entries, restarts, strict=True):
             loader = world.loader if isinstance(entry.scenario, ScenarioError) else entry.scenario.loader
             reading = replace(reading_of(world), buffer=loader.buffer)
-            figures = _figures(entry.pattern, reading, store_of(world.storage, reading.nodes), replays(loader), steps)
+            again = at if replays(loader) else 0
+            figures = _figures(entry.pattern, reading, store_of(world.storage, reading.nodes), again, steps)
             rows.append({"store": name, "pattern": entry.pattern, "loader": entry.loader, **figures, **restart})
     return pd.DataFrame(rows)
+
+
+def step_of_epoch(scenario: Scenario, step: int | None) -> int:
+    """A step of the scenario's epoch, its middle if None.
+
+    Raises:
+        ValueError: there is no such step.
+    """
+    epoch = scenario.sizes.samples // scenario.sizes.batch
+    if step is not None and not 0 <= step <= epoch:
+        raise ValueError(f"expected a step from 0 to {epoch}, where the epoch ends, found {step}")
+    return epoch // 2 if step is None else step
 
 
 def _entries(base: Scenario, reading: Reading, loaders: Sequence[str]) -> list[_Entry]:
@@ -125,10 +145,10 @@ def _loaded(base: Scenario, changes: dict[str, Any]) -> Scenario | ScenarioError
         return error
 
 
-def _figures(pattern: Pattern, reading: Reading, store: Store, replayed: bool, steps: int) -> dict[str, Any]:
+def _figures(pattern: Pattern, reading: Reading, store: Store, again: int, steps: int) -> dict[str, Any]:
+    """The columns of the store; a loader that comes back reads so many steps again."""
     access = access_of(pattern, reading, store)
     least = bounds.bottleneck(access, reading, store)
-    half = reading.samples // reading.batch // 2
     figures = {
         "keeps_up": bounds.margin(least, reading),
         "bottleneck": least.resource,
@@ -144,13 +164,15 @@ def _figures(pattern: Pattern, reading: Reading, store: Store, replayed: bool, s
         "preparation_s": bounds.preparation_s(access, reading, store),
         "lost_preparation_s": bounds.lost_preparation_s(access, reading, store),
         "first_batch_s": bounds.first_batch_s(access, reading, store),
-        "resume_s": bounds.replay_s(half if replayed else 0, access, reading, store),
+        "resume_s": bounds.replay_s(again, access, reading, store),
     }
     starved = least.samples_per_s == 0
     waits = None if starved else simulate_waits(access, reading, store, max(steps, least_steps(access, reading)))
     figures |= {
         "wait_share": 1.0 if waits is None else waits.share,
         "wait_mean_s": math.nan if waits is None else waits.mean_ns / 1e9,
+        "wait_error_s": math.nan if waits is None else waits.error_ns / 1e9,
+        "wait_sd_s": math.nan if waits is None else waits.sd_ns / 1e9,
         "wait_p99_s": math.nan if waits is None else waits.quantile_ns(0.99) / 1e9,
     }
     return figures | quality_of(pattern, reading)._asdict()

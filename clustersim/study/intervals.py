@@ -19,6 +19,7 @@ from clustersim.study.spread import half_width
 from clustersim.study.store import write_whole
 from clustersim.study.study import Study
 from clustersim.study.sweep import Source, sweep
+from clustersim.theory import daly
 
 LOADERS = ("restore", "epoch", "reshuffle", "no-rewind")
 """The presets whose damage is counted unless others are named."""
@@ -55,13 +56,20 @@ class Intervals(NamedTuple):
     """By Young's formula at the scenario's mean time between interruptions; None without random failures."""
     daly_s: float | None
     """By Daly's."""
+    mtbf_s: float | None
+    """The mean time between interruptions that both take, of the scenario's rates in the long run."""
+    met_mtbf_s: float | None
+    """What it was in the first loader's runs: nodes that are new fail at other rates. None without interruptions."""
+    daly_met_s: float | None
+    """Daly's interval at that."""
     study: Study
     """The sweep that it rests on: for each interval, a point a loader."""
 
     @property
     def marks(self) -> dict[str, float | None]:
-        """The best interval with its ends, and those by formula: best_s, ci95_low_s, ci95_high_s, young_s, daly_s."""
-        return {**self.best._asdict(), "young_s": self.young_s, "daly_s": self.daly_s}
+        """The best interval with its ends, those by formula and what they take; the names say which, in seconds."""
+        formulas = ("young_s", "daly_s", "mtbf_s", "met_mtbf_s", "daly_met_s")
+        return {**self.best._asdict(), **{name: getattr(self, name) for name in formulas}}
 
 
 def intervals(
@@ -73,6 +81,7 @@ def intervals(
     seed: int | None = None,
     workers: int | None = None,
     out: str | PathLike[str] | None = None,
+    resume: bool = False,
     progress: Callable[[float], object] | None = None,
 ) -> Intervals:
     """Checkpoint intervals over the same failures: useful share of time, lost steps, and the damage of each loader.
@@ -92,6 +101,7 @@ def intervals(
         seed, workers: as in `sweep`.
         out: a directory to store the study in as it goes, and in the end the table as intervals.parquet and the best
             interval as intervals.json.
+        resume: go on with the study that `out` holds, if it does.
         progress: called now and then with the number of finished runs, out of intervals * loaders * replications.
 
     Raises:
@@ -106,10 +116,10 @@ def intervals(
     _fitted(lengths, forecast(base).write_s)  # before anything is simulated
     asked = sorted(lengths, key=lengths.__getitem__)
     points = [{"checkpoint.every": text, "loader.preset": loader} for text in asked for loader in loaders]
-    study = sweep(base, points, replications, seed=seed, workers=workers, out=out, progress=progress)
+    study = sweep(base, points, replications, seed=seed, workers=workers, out=out, resume=resume, progress=progress)
     found = of_study(study)
     if out is not None:
-        found.table.to_parquet(Path(out) / TABLE)
+        write_whole(Path(out) / TABLE, found.table.to_parquet)
         write_whole(Path(out) / BEST, lambda temporary: temporary.write_text(json.dumps(found.marks, indent=2) + "\n"))
     return found
 
@@ -135,7 +145,18 @@ def of_study(study: Study) -> Intervals:
     table = pd.DataFrame([_row(study, text, lengths[text], loaders) for text in asked])
     ettr = np.array([_runs(study, text, loaders[0])["ettr"] for text in fitted], dtype=np.float64)
     best = best_interval(np.array([lengths[text] for text in fitted]), ettr)
-    return Intervals(table, best, expected.young_s, expected.daly_s, study)
+    mean_h = expected.interruption_mean_h
+    met_s = _met_s(study, loaders[0])
+    return Intervals(
+        table,
+        best,
+        expected.young_s,
+        expected.daly_s,
+        None if mean_h is None else 3600 * mean_h,
+        met_s,
+        None if met_s is None else daly(expected.save_s, met_s),
+        study,
+    )
 
 
 def _fitted(lengths: Mapping[str, float], write_s: float) -> list[str]:
@@ -221,6 +242,13 @@ def _seconds(base: Scenario, text: str) -> float:
 def _runs(study: Study, text: str, loader: str) -> pd.DataFrame:
     table = study.table
     return table[(table["checkpoint.every"] == text) & (table["loader.preset"] == loader)]
+
+
+def _met_s(study: Study, loader: str) -> float | None:
+    """Wall time over interruptions, of a loader's runs at all intervals."""
+    runs = study.table[study.table["loader.preset"] == loader]
+    interruptions = int(runs["interruptions"].sum())
+    return 3600 * float(runs["wall_h"].sum()) / interruptions if interruptions else None
 
 
 def _row(study: Study, text: str, seconds: float, loaders: Sequence[str]) -> dict[str, object]:

@@ -13,6 +13,7 @@ import pandas as pd
 from clustersim.scenario import Scenario, ScenarioError, load_scenario, preset_parts, presets
 from clustersim.simulation import simulate
 from clustersim.study.spread import spread
+from clustersim.study.store import write_whole
 from clustersim.study.study import Study
 from clustersim.study.sweep import Source, sweep
 
@@ -47,6 +48,7 @@ def league(
     seed: int | None = None,
     workers: int | None = None,
     out: str | PathLike[str] | None = None,
+    resume: bool = False,
     progress: Callable[[float], object] | None = None,
 ) -> League:
     """Every loader preset as it ships over the same failures; other parts that the scenario's loader sets are left out.
@@ -67,6 +69,7 @@ def league(
         replications: of each preset.
         seed, workers: as in `sweep`.
         out: a directory to store the study in as it goes, and in the end the league as league.parquet.
+        resume: go on with the study that `out` holds, if it does.
         progress: called now and then with the number of runs that need not be waited for any more, out of presets *
             replications; those of a preset that cannot be run are among them from the start.
 
@@ -86,12 +89,12 @@ def league(
     base = next(iter(allowed.values()))
     refused = (len(fitted) - len(allowed)) * replications
     tell = None if progress is None else lambda done: progress(done + refused)
-    study = sweep(base, points, replications, seed=seed, workers=workers, out=out, progress=tell)
+    study = sweep(base, points, replications, seed=seed, workers=workers, out=out, resume=resume, progress=tell)
     own = dict(zip(allowed, (rows for _, rows in study.table.groupby("point")), strict=True))
     rows = [_row(name, entry, own.get(name)) for name, entry in fitted.items()]
     table = by_damage(pd.DataFrame(rows))
     if out is not None:
-        table.to_parquet(Path(out) / TABLE)
+        write_whole(Path(out) / TABLE, table.to_parquet)
     return League(table, study)
 
 

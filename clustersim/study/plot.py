@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from pydantic_core import PydanticCustomError
 
 from analysis.labels import labels
 from clustersim.history import HOUR_NS
@@ -77,7 +78,11 @@ class StudyPlots:
         from analysis import plots
         from analysis.capacity import plans
 
-        by_h, names = parse_duration(by) / HOUR_NS, labels(self._study.manifest)
+        try:
+            by_h = parse_duration(by) / HOUR_NS
+        except PydanticCustomError as error:
+            raise ValueError(f"by: {error.message()}") from None
+        names = labels(self._study.manifest)
         return plots.capacity(plans(self._study.table, by_h, confidence), names, by_h, confidence)
 
 

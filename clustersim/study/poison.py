@@ -6,8 +6,8 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from clustersim.loaders.poison import ComesBack, Hunt, Policy, crashes_reshuffled, hunt
-from clustersim.loaders.taken_out import poison_of
+from clustersim.loaders.poison import ComesBack, Hunt, crashes_reshuffled, hunt
+from clustersim.loaders.taken_out import poison_of, policy_of
 from clustersim.scenario import Scenario, load_scenario
 from clustersim.simulation import order_for
 from clustersim.study.sweep import Source
@@ -48,7 +48,7 @@ def _row(base: Scenario, way: ComesBack, replications: int, seed: int) -> dict[s
     sizes = base.sizes
     steps = -(-sizes.samples // sizes.batch)  # to the one that reads the epoch's last sample
     every = min(steps, sizes.steps_between_saves(sizes.full_step_ns))
-    policy = Policy() if base.poison is None else Policy(base.poison.retries, base.poison.act)
+    policy = policy_of(base)
     found: list[Hunt] = []
     for replication in range(replications):
         poison = poison_of(base, seed, replication)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -12,6 +13,7 @@ import pandas as pd
 from clustersim.history import HOUR_NS, History, Leg, Refused
 from clustersim.loaders.build import loader_of
 from clustersim.loaders.follow import Follower
+from clustersim.loaders.taken_out import wanders
 from clustersim.run import Run
 from clustersim.scenario import Scenario, ScenarioError, load_scenario
 from clustersim.scenario.errors import problem
@@ -21,6 +23,9 @@ from clustersim.study.provenance import provenance
 from clustersim.study.restarts import MOST_STEPS, Restart, Restarts, read_restarts
 from clustersim.study.store import DirectoryRefused, make_directory, write_whole
 from clustersim.study.sweep import Source
+
+TOLD = "replay.json"
+"""The file of a stored replay that says what its tables rest on, written last."""
 
 # What a leg has besides is known to the clock alone.
 _UNTIMED = Leg._make([0] * len(Leg._fields))
@@ -48,6 +53,7 @@ def replay(
     replications: int = 20,
     *,
     seed: int | None = None,
+    out: str | PathLike[str] | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> Replay:
     """Count the damage of a real run's restarts under loaders. The clock plays no part.
@@ -64,12 +70,16 @@ def replay(
         loaders: presets to count under; all of them if None, the scenario's own loader if empty.
         replications: of each loader, at least 1.
         seed: instead of the scenario's own `run.seed`.
+        out: a new or an empty directory to store the tables in: replay.parquet, of a single loader damage.parquet, and
+            what they rest on as replay.json.
         progress: called now and then with the number of counted runs, out of loaders * replications.
 
     Raises:
         ScenarioError: the file or the scenario is wrong, they do not fit together, there is no such preset, or the
             scenario allows none of them.
         ValueError: there would be no replication.
+        DirectoryRefused: `out` holds something, or cannot be made; a ValueError.
+        OSError: `out` cannot be written.
     """
     if replications < 1:
         raise ValueError(f"replications: expected at least 1, found {replications}")
@@ -79,6 +89,8 @@ def replay(
     errors = [entry for entry in chosen.values() if isinstance(entry, ScenarioError)]
     if len(errors) == len(chosen):
         raise errors[0]
+    if out is not None and make_directory(Path(out)):
+        raise DirectoryRefused(f'expected a new or an empty directory, found "{out}" with something in it')
     rows: list[dict[str, object]] = []
     damage = None
     for place, (name, entry) in enumerate(chosen.items()):
@@ -96,28 +108,42 @@ def replay(
             if progress is not None:
                 progress(place * replications + replication + 1)
         rows.append({"preset": name, **_row(entry, pd.DataFrame(figures))})
-    return Replay(
+    found = Replay(
         by_damage(pd.DataFrame(rows)),
         damage,
         sum(row.step_restarted_from is not None for row in restarts.rows),
         tuple(_assumed(restarts, base)),
         provenance(base, base.run.seed if seed is None else seed, replications),
     )
+    if out is not None:
+        _store(found, Path(out))
+    return found
 
 
-def store(found: Replay, out: str | PathLike[str]) -> None:
-    """Store the tables in a new or an empty directory: replay.parquet and, of a single loader, damage.parquet.
-
-    Raises:
-        DirectoryRefused: it holds something, or cannot be made; a ValueError.
-        OSError: it cannot be written.
-    """
-    directory = Path(out)
-    if make_directory(directory):
-        raise DirectoryRefused(f'expected a new or an empty directory, found "{directory}" with something in it')
+def _store(found: Replay, directory: Path) -> None:
     for name, table in (("damage", found.damage), ("replay", found.table)):
         if table is not None:
             write_whole(directory / f"{name}.parquet", table.to_parquet)
+    told = {name: getattr(found, name) for name in ("restarts", "assumed", "provenance")}
+    write_whole(directory / TOLD, lambda temporary: temporary.write_text(json.dumps(told, indent=2) + "\n", "utf-8"))
+
+
+def load_replay(directory: str | PathLike[str]) -> Replay:
+    """What `replay` stored in a directory.
+
+    Raises:
+        OSError: there is none.
+    """
+    where = Path(directory)
+    told = json.loads((where / TOLD).read_text("utf-8"))
+    damage = where / "damage.parquet"
+    return Replay(
+        pd.read_parquet(where / "replay.parquet"),
+        pd.read_parquet(damage) if damage.exists() else None,
+        told["restarts"],
+        tuple(told["assumed"]),
+        told["provenance"],
+    )
 
 
 def run_of(restarts: Restarts, scenario: Scenario, replication: int = 0, seed: int | None = None) -> Run:
@@ -240,4 +266,7 @@ def _assumed(restarts: Restarts, base: Scenario) -> Iterator[str]:
         yield f"After the last restart the run went on to the end of epoch {sizes.epochs}."
     yield "The samples, their order and the batch are the scenario's."
     if base.poison is not None:
-        yield "What the policy for the scenario's poison takes out of the steps was not trained on."
+        if wanders(base):
+            yield "Nothing was done about the scenario's poison: which restarts it caused is not known."
+        else:
+            yield "What the policy for the scenario's poison takes out of the steps was not trained on."

@@ -64,6 +64,8 @@ class Store:
         """
         figures = run.summary()
         frames = {name: getattr(run, name) for name in TABLES}
+        if run.lost_carries is not None:
+            frames["carries"] = run.carries
         frames["summary"] = pd.DataFrame(
             {
                 "seed": [run.seed],

@@ -1,8 +1,8 @@
 """A finished study: its tables, what its figures come to, and how two of its points differ."""
 
 import json
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
 from html import escape
 from os import PathLike
 from pathlib import Path
@@ -29,18 +29,26 @@ class Study:
     """Many replications of one or many points; tables are pandas DataFrames, with units in the columns' names."""
 
     def __init__(
-        self, manifest: Mapping[str, Any], table: pd.DataFrame, ledger: pd.DataFrame, points: pd.DataFrame
+        self,
+        manifest: Mapping[str, Any],
+        table: pd.DataFrame,
+        ledger: pd.DataFrame | Callable[[], pd.DataFrame],
+        points: pd.DataFrame,
     ) -> None:
-        """Put a study together; callers get theirs from `sweep` and `load_study`."""
+        """Put a study together, with its ledger or what reads it; callers get theirs from `sweep` and `load_study`."""
         self.manifest = manifest
         """What was simulated, in JSON values: scenario, design, seed, rule, versions."""
         self.table = table
         """One row a point and replication, sorted by them: the keys that vary, outcome, every figure of `Run.summary`,
         and time_<bucket>_h for each time bucket."""
-        self.ledger = ledger
-        """One row a point, replication and pair of planned and seen: how many samples."""
+        self._ledger = ledger
         self.points = points
         """One row a point: `points_table` says its columns."""
+
+    @cached_property
+    def ledger(self) -> pd.DataFrame:
+        """One row a point, replication and pair of planned and seen: how many samples."""
+        return self._ledger() if callable(self._ledger) else self._ledger
 
     def _repr_html_(self) -> str:
         """One row a point, in notebooks: its keys, and the means of some figures with half of their 95 % intervals."""
@@ -170,9 +178,11 @@ class Study:
 def load_study(directory: str | PathLike[str]) -> Study:
     """The study that a sweep stored in a directory: as far as it had come when it last ended in good order.
 
+    Its ledger, which may have a hundred rows where the table has one, is read when it is first asked for.
+
     Raises:
         OSError: there is none.
     """
     where = Path(directory)
-    tables = {name: pd.read_parquet(where / f"{name}.parquet") for name in TABLES}
-    return Study(json.loads((where / MANIFEST).read_text("utf-8")), **tables)
+    ledger, points, table = (partial(pd.read_parquet, where / f"{name}.parquet") for name in TABLES)
+    return Study(json.loads((where / MANIFEST).read_text("utf-8")), table(), ledger, points())

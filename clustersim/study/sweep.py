@@ -82,6 +82,8 @@ def sweep(
         EngineError: the engine is lost; what was finished is stored.
         OSError: `out` cannot be written; what was finished before is stored.
     """
+    if resume and out is None:
+        raise ValueError("resume: expected a directory that holds the study (out), found none")
     base = load_scenario(scenario)
     design, rule = design_of(vary), rule_of(replications, until)
     scenarios = [load_scenario(base, values) for values in design.points]
@@ -107,11 +109,8 @@ def sweep(
 
     with StudyStore(Path(out), manifest, resume) as store:
 
-        def finish() -> Study:
-            # From the disk: it has every finished row, also where Ctrl-C came in the midst of taking one in.
-            kept = Gathered(rule.figure)
-            store.load(kept)
-            finished = study(kept)
+        def finish(gathered: Gathered) -> Study:
+            finished = study(gathered)
             store.finish(finished)
             return finished
 
@@ -122,9 +121,12 @@ def sweep(
         except BaseException:
             # A full disk has no room for tables either: the rows stay as they are.
             with contextlib.suppress(OSError):
-                finish()
+                # From the disk: it has every finished row, also where Ctrl-C came in the midst of taking one in.
+                kept = Gathered(rule.figure)
+                store.load(kept)
+                finish(kept)
             raise
-        return finish()
+        return finish(gathered)
 
 
 def _manifest(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from clustersim.scenario import Scenario, load_scenario
 from clustersim.scenario.errors import show
 from clustersim.scenario.load import SHIPPED
-from clustersim.study.store import DirectoryRefused, make_directory
+from clustersim.study.store import DirectoryRefused, make_directory, write_whole
 from clustersim.study.sweep import sweep
 from clustersim.study.validate_replay import replayed
 from clustersim.study.validate_rows import ROWS, Check, Target
@@ -78,7 +78,7 @@ def validate(
             rows += _decided(row, [replayed(_scenario_of_trace(row, Path(traces)))])
     table = pd.DataFrame(rows)
     if out is not None:
-        table.to_parquet(Path(out) / TABLE)
+        write_whole(Path(out) / TABLE, table.to_parquet)
     return table
 
 

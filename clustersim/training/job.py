@@ -392,6 +392,8 @@ class Job:
         if extra := self._extra_ns(clock.step):
             self._leg.slow(now, extra)
         self._cluster.training_starts(now)
+        if self._feed is not None:
+            self._milestones.crashes_at(self._feed.crash())
         self._aim(now)
 
     def _extra_ns(self, step_ns: int) -> int:
@@ -426,7 +428,7 @@ class Job:
         self._step = leg.stop
         self._recovery = Recovering(now)
         if self._feed is not None:
-            self._feed.end(leg.stop, leg.read)
+            self._feed.end(leg.stop, leg.read, ended_by)
         self._cluster.training_stops(now)
         self._ended += 1
         self._cluster.leg = self._ended

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import count
 from typing import Literal
 
 import simpy
@@ -46,8 +47,10 @@ class Milestones:
         self._script = [
             (entries, Timer(env, Rank.STRIKE, partial(self._fail, cause, entries)))
             for cause in causes
-            if (entries := list(enumerate(cause.at_steps)))
+            if (entries := list(enumerate(cause.at_steps))) or cause.by_what_is_read
         ]
+        self._by_what_is_read = [entries for entries, _ in self._script if not entries]
+        self._legs = count()
 
     def arm(self, leg: UnderWay, now: int) -> None:
         """Aim at the steps of a leg that begins, or whose timetable is another one: failures strike in mid-step."""
@@ -58,6 +61,11 @@ class Milestones:
             timer.set(self._middle_of(entries[0][1] - leg.step, now) if entries else None)
         if self._rewinds:
             self.due_after(self._rewinds[0][0] - leg.step, "rewind")
+
+    def crashes_at(self, step: int | None) -> None:
+        """What the leg that begins reads crashes it at a step, or nowhere."""
+        for entries in self._by_what_is_read:
+            entries[:] = [] if step is None else [(next(self._legs), step)]
 
     def _middle_of(self, step: int, now: int) -> int | None:
         """When the leg is in the middle of its step; None if the run ends before, or the step is half done."""

@@ -96,5 +96,8 @@ class Feed(Protocol):
         or more at each restart, and nothing follows from asking.
         """
 
-    def end(self, stop: int, read: int) -> None:
+    def crash(self) -> int | None:
+        """The step at which what is read crashes the leg that has begun; None if it does not."""
+
+    def end(self, stop: int, read: int, ended_by: str) -> None:
         """The leg is over: steps below `stop` were trained, below `read` were read."""

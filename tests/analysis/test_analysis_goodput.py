@@ -89,5 +89,9 @@ def test_a_stored_study_has_a_bar_a_point(tmp_path, capsys):
 
 
 def test_what_cannot_be_read_is_one_line(tmp_path, capsys):
+    expected = f"{tmp_path}: expected what `clustersim run --out` left, found"
     assert goodput.main([str(tmp_path)]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    assert capsys.readouterr().err == f"{expected} no {tmp_path / 'run.json'}\n"
+    (tmp_path / "run.json").write_text('{"scenario": ')
+    assert goodput.main([str(tmp_path)]) == 2
+    assert capsys.readouterr().err == f"{expected} {tmp_path / 'run.json'}, which is damaged\n"

@@ -43,4 +43,5 @@ def test_it_runs_by_itself_on_a_study(tmp_path, capsys):
 
 def test_what_is_no_study_is_one_line(tmp_path, capsys):
     assert main([str(tmp_path)]) == 2
-    assert capsys.readouterr().err.startswith(f"{tmp_path}: expected what `clustersim loaders --out` left (")
+    expected = f"{tmp_path}: expected what `clustersim loaders --out` left, found"
+    assert capsys.readouterr().err == f"{expected} no {tmp_path / 'league.parquet'}\n"

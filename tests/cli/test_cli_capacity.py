@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+import clustersim.study.work as work_module
+from clustersim.simulation import simulate
+
 ASKED = (
     "capacity",
     "small",
@@ -31,6 +34,27 @@ def test_it_answers_in_a_sentence_and_a_row_a_plan(clustersim):
     assert sum(line.endswith("recommended") for line in lines) == 1
 
 
+def test_a_study_that_was_stopped_goes_on_and_is_asked_of_another_date(clustersim, tmp_path, monkeypatch):
+    plans = (*ASKED, "--spares", "0,4", "--json", "--out", tmp_path / "plans", "--by")
+    left = iter([None, None, None, KeyboardInterrupt()])
+
+    def stops(*arguments):
+        if error := next(left, None):
+            raise error
+        return simulate(*arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(work_module, "simulate", stops)
+        stopped = clustersim(*plans, "9 d")
+    assert stopped == (1, "", "stopped by Ctrl-C; 3 of 12 runs are kept, --resume goes on with them\n")
+    assert clustersim(*plans, "9 d")[0] == 2
+    gone_on = json.loads(clustersim(*plans, "9 d", "--resume")[1])
+    whole = json.loads(clustersim(*plans[:-3], "--by", "9 d")[1])
+    assert gone_on["plans"] == whole["plans"]
+    later = json.loads(clustersim(*plans, "40 d", "--resume")[1])
+    assert [plan["on_time"] for plan in later["plans"]] == [1, 1]
+
+
 def test_no_plan_is_sure(clustersim):
     _, printed, _ = clustersim(*ASKED, "--by", "7 d", "--spares", "0,4")
     assert printed.splitlines()[2].startswith("No plan is sure to finish by 7 d with 90.0 % confidence; nearest: ")
@@ -50,7 +74,8 @@ def test_json_has_null_for_a_date_that_was_not_seen_and_the_picture_lies_in_the_
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (("--by", "9 d"), "--spares: expected numbers of spares, repair slots or nodes to try, found none of them"),
+        (("--by", "9 d", "--spares", ""), '--spares: expected a whole number of at least 0, found ""'),
+        (("--by", "9 d", "--resume"), "--resume: expected a directory that holds the study (out), found none"),
         (("--by", "9 d", "--spares", "1,two"), '--spares: expected a whole number of at least 0, found "two"'),
         (("--by", "9 d", "--repair-slots", "0"), '--repair-slots: expected a whole number of at least 1, found "0"'),
         (("--by", "nine", "--spares", "1"), '--by: expected a duration such as "10 min", found "nine"'),

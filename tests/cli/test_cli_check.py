@@ -19,9 +19,26 @@ def test_a_sound_scenario_is_told(clustersim):
 def test_tiers_and_survivors_are_told(clustersim):
     cases = Path(__file__).parents[2] / "scenarios" / "cases"
     _, out, _ = clustersim("check", cases / "27-bad-local-checkpoint.toml")
-    assert "every 10 steps to peer memory, which survives failures that take no node" in " ".join(out.split())
+    told = "every 10 steps to peer memory, which survives failures that take no node, the newest alone is kept"
+    assert f"{told}, 100 % show 3 steps later that they are bad; a bad one is tried 1,000 times" in " ".join(
+        out.split()
+    )
     _, out, _ = clustersim("check", cases / "25-survivors-go-on-in-place.toml")
     assert "the survivors go on in place" in out
+
+
+def test_what_becomes_of_checkpoints_and_rewinds_are_told(clustersim):
+    keys = (
+        "checkpoint.keep=3",
+        "checkpoint.corrupt_at_load=0.05",
+        "rewinds=[{at_step=90,back=1},{at_step=95,back=20}]",
+    )
+    _, out, _ = clustersim("check", "small", *(word for key in keys for word in ("--set", key)))
+    told = " ".join(out.split())
+    assert "durable 60 s later, the newest 3 are kept, 5.0 % cannot be read; a bad one is tried 1 time, then" in told
+    assert "rewinds 1 step back after step 90; 20 steps back after step 95 reading" in told
+    _, out, _ = clustersim("check", "small")
+    assert not {"kept", "tried", "rewinds"} & set(out.split())
 
 
 def test_json_is_the_forecast(clustersim):

@@ -23,11 +23,24 @@ def test_it_says_who_keeps_up_and_by_what(clustersim):
     ]  # fmt: skip
 
 
+def test_large_figures_are_whole_numbers(clustersim):
+    _, printed, _ = clustersim("feed", "images", "--steps", 5)
+    assert " 34,500 " in printed
+    assert "e+" not in printed
+
+
 def test_a_table_for_each_store(clustersim):
     code, printed, _ = clustersim(*ASKED, "--loaders", "epoch")
     assert code == 0
     assert [line for line in printed.splitlines() if line in ("hard-disk", "nvme")] == ["hard-disk", "nvme"]
     assert [line.split()[:2] for line in printed.splitlines()].count(["random", "epoch"]) == 2
+
+
+def test_it_holds_buffers_beside_the_published_marks_and_says_what_a_crash_costs_a_copy(clustersim):
+    printed = clustersim("feed", "small", "--stores", "nvme", "--steps", 5, "--resume-at", 16_000)[1]
+    lines = printed.splitlines()
+    assert any(line.startswith("The buffers of torchdata-iterable-buffer hold 0.25 % of the data") for line in lines)
+    assert any(line.startswith("A shuffled copy takes ") and "on nvme; a crash meanwhile" in line for line in lines)
 
 
 def test_json_is_the_table(clustersim):
@@ -50,6 +63,7 @@ def test_what_is_wrong_is_one_line(clustersim, tmp_path):
         ("feed", "workshop"),
         ("feed", "small", "--stores", "tape"),
         ("feed", "small", "--steps", 0),
+        ("feed", "small", "--resume-at", 16_690),
         ("feed", "small", "--out", tmp_path / "feed.txt"),
         ("feed", "small", "--set", "feed.workers=1 M", "--stores", "nvme"),
     ):

@@ -102,6 +102,33 @@ def test_presets_that_were_not_run_say_why(clustersim, tmp_path):
     assert [row[0] for row in tables["Loaders, the least damage first"] if row] == ["restore"]
 
 
+def test_a_replay_shows_its_loaders_and_what_it_assumed(clustersim, tmp_path):
+    restarts, out = tmp_path / "restarts.csv", tmp_path / "replayed"
+    restarts.write_text("step_reached,step_restarted_from\n47,40\n")
+    options = ("--loader", "epoch,restore,datasets-3.6", "--replications", 2, "--out", out)
+    code, printed, _ = clustersim("replay", restarts, "workshop", *options)
+    assert code == 0
+    code, told, _ = clustersim("report", out)
+    assert (code, told.splitlines()[0]) == (0, printed.splitlines()[2])
+    page = (out / "report.html").read_text()
+    assert "the batch of step 47 had been read." in page
+    tables = Tables(page).found
+    shown = [[row[0], float(row[2])] for row in tables["Loaders, the least damage first"] if row]
+    assert shown == [["restore", 0], ["epoch", 80]]
+    assert [row[0] for row in tables["Presets that were not counted"] if row] == ["datasets-3.6"]
+
+
+def test_a_validation_shows_its_figures(clustersim, tmp_path):
+    out = tmp_path / "validation"
+    assert clustersim("validate", "--quick", "--only", "V7,V11", "--workers", 1, "--out", out)[0] == 0
+    answer, left_out, *_ = clustersim("report", out)[1].splitlines()
+    assert answer == "4 published figures: 1 pass, 3 not run."
+    assert left_out.startswith("V7, not run: needs the trace")
+    page = (out / "report.html").read_text()
+    assert [row[-1] for row in Tables(page).found["Figures"] if row] == ["not run"] * 3 + ["pass"]
+    assert "V11.cluster.gpus_per_node" in page
+
+
 def test_names_are_no_markup(clustersim, tmp_path):
     """Wherever a text of the scenario's comes on the page."""
     odd = "</script><script>alert(1)</script>"
@@ -135,9 +162,19 @@ def test_what_is_no_result_is_one_line(clustersim, tmp_path):
     assert err == f'clustersim: DIR: {expected}, found "{tmp_path}"\n'
     (tmp_path / "study.json").write_text("{}")
     code, _, err = clustersim("report", tmp_path)
-    assert code == 2
-    assert err.startswith(f'clustersim: DIR: expected tables that this version reads, found "{tmp_path}" (')
-    assert err.count("\n") == 1
+    expected = "clustersim: DIR: expected tables that this version reads, found"
+    assert (code, err.count("\n")) == (2, 1)
+    assert err.startswith(f"{expected} no {tmp_path}/")
+
+
+@pytest.mark.parametrize("name", ["legs/00000.parquet", "run.json"])
+def test_a_damaged_file_is_named(clustersim, tmp_path, name):
+    assert clustersim("run", "workshop", "--out", tmp_path)[0] == 0
+    whole = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(whole[: len(whole) // 2])
+    code, _, err = clustersim("report", tmp_path)
+    told = f"expected tables that this version reads, found {tmp_path / name}, which is damaged"
+    assert (code, err) == (2, f"clustersim: DIR: {told}\n")
 
 
 def test_a_page_that_cannot_be_written_is_one_line(clustersim, tmp_path):

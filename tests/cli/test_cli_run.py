@@ -4,7 +4,9 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import clustersim as cs
@@ -139,3 +141,13 @@ def test_a_reader_that_goes_away_is_no_error():
         ["bash", "-c", f"set -o pipefail; {command} | head -1"], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "{\n", "")
+
+
+def test_what_packers_lost_comes_first(clustersim, tmp_path):
+    case = Path(__file__).parents[2] / "scenarios" / "cases" / "12-document-in-flight-by-tokens.toml"
+    code, printed, _ = clustersim("run", case, "--out", tmp_path / "out")
+    assert code == 0
+    assert printed.splitlines()[2].startswith("Packers lost 3.23 M tokens of documents at restarts")
+    assert "0 documents seen in part, 4,608 never." in " ".join(printed.split())
+    carries = pd.read_parquet(tmp_path / "out" / "carries")
+    assert carries["lost_tokens"].tolist() == [512 * 700] * 9

@@ -209,6 +209,11 @@ def refused(failure, line):
         (ROWS, {"trace": "log.txt"}, 'trace: expected a readable file beside scenario, found "log.txt" (No such file'),
         (ROWS, {"sha256": "0"}, "sha256: expected "),
         (ROWS, {"rate": "1 per day"}, "rate: expected a known key"),
+        (
+            ROWS,
+            {"kind": "slow"},
+            "kind: expected no such key beside trace, whose faults take their nodes out of the job",
+        ),
     ],
 )
 def test_a_trace_that_cannot_be_replayed_is_refused(tmp_path, rows, keys, line):

@@ -2,10 +2,10 @@
 
 from conformance import jobs
 from conformance.catalogue_torch import SHARDS, TORCH, TORCHDATA
-from conformance.ours import OneGenerator, counts, literal, preset
+from conformance.ours import counts, literal, preset
 from conformance.usages import Usage
 
-CLASSIC = {"buffer": 64, "corpus": OneGenerator}
+CLASSIC = {"buffer": 64, "reader_seeds": "shared"}
 HALF_FLUSH = {**CLASSIC, "buffer_kind": "half-flush"}
 # Where no number of ranks divides the shards all ranks read one stream, and each keeps its part.
 DATASETS = (
@@ -104,7 +104,8 @@ WEBDATASET = (
         "webdataset",
         "split by node, no state",
         "webdataset_readers.WithoutState",
-        preset("webdataset-no-state", order="shard-shuffle", buffer=64),
+        # Its loop hands in the epoch, and the shards are shuffled before they are split.
+        preset("webdataset-no-state", order="shard-shuffle", permutes="epoch", order_epoch="own", buffer=64),
     ),
 )
 

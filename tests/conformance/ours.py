@@ -4,7 +4,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from random import Random
 from typing import Any
 
 from conformance.play import LOST_STEPS, Corpus, Ends, Job, Played, Usage
@@ -97,19 +96,12 @@ def of_played(played: Played, plan: Played, corpus: Corpus, ends: Ends) -> Views
     return of_batches(played.batches[:steps], plan.batches, corpus)
 
 
-class OneGenerator(LiteralCorpus):
-    """All readers shuffle their buffers by the same random numbers."""
-
-    def random(self, *about: Any) -> Random:
-        return super().random("buffer", *about[3:]) if about[0] == "buffer" else super().random(*about)
-
-
-def literal(order: str = "shuffle", corpus: type[LiteralCorpus] = LiteralCorpus, **parts: Any) -> Model:
+def literal(order: str = "shuffle", **parts: Any) -> Model:
     """A composition as a literal loader, where no preset of it exists."""
 
     def model(usage: Usage, job: Job) -> Mapping[Ends, Law | Refusal]:
         size = job.corpus.samples, job.corpus.shards, order
-        runs = [_lineages(Parts(**parts), corpus(*size, seed), job) for seed in range(RUNS)]
+        runs = [_lineages(Parts(**parts), LiteralCorpus(*size, seed), job) for seed in range(RUNS)]
         return {
             ends: _law([_of_lineage(lineage, plan, job.corpus, ends) for lineage, plan in runs]) for ends in usage.ends
         }

@@ -7,7 +7,8 @@ A composition with another word than `parts.CHOICES` has is refused.
 
 from literal.corpus import Corpus
 from literal.job import Attempt, Lineage, run
+from literal.mixture import Mixed
 from literal.parts import Parts
 from literal.streams import RefusedError
 
-__all__ = ["Attempt", "Corpus", "Lineage", "Parts", "RefusedError", "run"]
+__all__ = ["Attempt", "Corpus", "Lineage", "Mixed", "Parts", "RefusedError", "run"]

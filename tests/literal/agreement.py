@@ -7,7 +7,7 @@ import numpy as np
 
 import literal
 from clustersim import streams
-from clustersim.account import count_identity
+from clustersim.account import count_identity, damage_dealt, damage_identity
 from clustersim.data.orders import WithReplacement
 from clustersim.loaders.follow import plan
 from clustersim.loaders.parts import count_reads
@@ -67,6 +67,12 @@ def agree(composition, order, rows, to_the_sample):
     if ledger.exact == "identity":
         by_sample = counts.ledger().table
         assert [column.tolist() for column in ledger.table] == [column.tolist() for column in by_sample]
+    cuts = np.unique([stop for _, _, stop, _ in lived] + [in_plan])
+    dealt = loader.reads_to_count(planned, reads.kept, cuts)
+    if dealt.planned_dealt:
+        by_sample = damage_identity(loader.spaces, loader.draws(planned)[0], loader.draws(reads.kept)[0], cuts)
+        by_shard = damage_dealt(order, dealt.planned_dealt, dealt.seen_dealt, len(cuts))
+        assert [by_shard.extra.tolist(), by_shard.missing.tolist()] == [column.tolist() for column in by_sample[:2]]
     return np.array([ours - damage(sound, seen), of_ledger(ledger) - ours])
 
 

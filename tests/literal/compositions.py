@@ -20,6 +20,7 @@ OTHER = {
     "prefetch": [1, 2],
     "takes_back": [1, 2],
     "miscount": ["doubled", "last-leg"],
+    "state_ahead": [-3, -1, 2],
     "counted_in": [4, 5],
     "taken_for": [1, 5, 7],
     "comes_back": ["restart-epoch", "next-epoch", "restart-run", "reshuffle"],
@@ -40,23 +41,16 @@ BESIDE = {
     "workers": [2],
     "last_batch": ["drop"],
     "saves": ["epoch", "steps"],
-    "buffer_kind": ["half-flush", "window"],
+    "state_ahead": [-2, 3],
+    "buffer_kind": ["half-flush", "window", "chunk"],
     "buffer_saved": [True],
     "buffer_seed": ["never"],
+    "reader_seeds": ["shared"],
     "epoch_edge": ["old"],
     "on_layout_change": ["reshard", "refuse"],
     "missing_state": ["rank-0"],
+    "past_end": ["restart-epoch", "refuse"],
 }
-
-
-def same_meaning(parts):
-    """Whether the engine gives these parts together the meaning that the literal loader gives them."""
-    shards = "shards" in parts.partition
-    return not (
-        (parts.last_batch == "pad" and shards)  # there is no order of samples that is filled up
-        or (parts.last_batch == "drop" and parts.workers > 1)  # whether a worker that is passed over has read its rest
-        or (parts.loop_counter == "kept" and (shards or parts.workers > 1))  # an epoch's steps: N / B, or what there is
-    )
 
 
 def composed(chosen):
@@ -80,7 +74,7 @@ def compositions(count):
         if "prefetch" in chosen:
             chosen["counted_at"] = "issued"
         made = composed({"partition": partition, **chosen})
-        if made is not None and same_meaning(made[0]):
+        if made is not None:
             found.append(made)
     return found
 
@@ -93,11 +87,6 @@ def drawing(count):
         chosen = {name: random.choice(BESIDE[name]) for name in random.sample(sorted(BESIDE), random.randrange(5))}
         chosen |= {part: random.choice(DRAWS[part]), "partition": random.choice(PARTITIONS)}
         made = composed(chosen)
-        if made is not None and same_meaning(made[0]) and not _says_nothing(made[0]):
+        if made is not None:
             found.append(made)
     return found
-
-
-def _says_nothing(stated):
-    """A saved buffer whose position says all, or of which equal shares say nothing."""
-    return stated.buffer_saved and (stated.buffer_kind == "window" or stated.on_layout_change == "reshard")

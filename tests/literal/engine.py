@@ -15,7 +15,7 @@ def parts_of(keys):
     """The parts that a `[loader]` table composes. Raises ValueError where a scenario may not say them together."""
     said = Loader.model_validate(keys)
     last = said.last_batch or ("span" if said.partition == "global" else "short")
-    parts = said.model_dump(exclude={"preset", "last_batch", "reshuffle_lasts"})
+    parts = said.model_dump(exclude={"preset", "last_batch", "reshuffle_lasts", "carry"})
     return Parts(**parts, last_batch=last, reshuffle_lasts=said.reshuffle_lasts or "epoch")
 
 

@@ -1,9 +1,11 @@
 """The job loop: a step from every rank, states saved, crashes, restarts with other ranks; what the final model saw."""
 
-from collections import Counter
+from collections import Counter, deque
+from copy import deepcopy
 from dataclasses import dataclass, field
 
 from literal.loader import Loader
+from literal.mixture import Mixed, Mixture
 from literal.streams import RefusedError
 
 
@@ -41,7 +43,8 @@ def run(parts, corpus, attempts, batch, epochs, steps):
     needed = {attempt.start for attempt in attempts[1:]}
     loader = None
     for life, attempt in enumerate(attempts):
-        before, loader = loader, Loader(parts, corpus, batch, epochs, attempt.ranks, life)
+        kind = Mixture if isinstance(corpus, Mixed) else Loader
+        before, loader = loader, kind(parts, corpus, batch, epochs, attempt.ranks, life)
         if life:
             ranks, state = checkpoints[attempt.start]
             try:
@@ -61,11 +64,18 @@ def run(parts, corpus, attempts, batch, epochs, steps):
 
 def _play(loader, attempt, line, checkpoints, needed, epochs, steps):
     step, idle = attempt.start, 0
+    loader.trained = sum(map(len, line.steps))
+    loader.steps = step  # it is the trainer that counts them, whatever step the loader's state is of
+    behind = max(0, -loader.parts.state_ahead)
+    earlier = deque(maxlen=behind)
     while True:
         if attempt.stop is None and loader.epoch >= epochs and step >= steps:
             return
         if attempt.stop is not None and step == (attempt.read or attempt.stop):
             return
+        if behind and not idle:
+            first = step == attempt.start and step in checkpoints  # it is what it came back from
+            earlier.append(checkpoints[step] if first else (loader.ranks, loader.state_dict()))
         rows = loader.next_step()
         if rows is None:
             idle += 1
@@ -79,4 +89,16 @@ def _play(loader, attempt, line, checkpoints, needed, epochs, steps):
         if attempt.stop is None or step <= attempt.stop:
             line.steps.append(rows)
             if step in needed:
-                checkpoints[step] = loader.ranks, loader.state_dict()
+                checkpoints[step] = earlier[0] if behind else (loader.ranks, _later(loader).state_dict())
+
+
+def _later(loader):
+    """The loader when it has delivered the batches by which the state in a checkpoint is ahead."""
+    if not loader.parts.state_ahead:
+        return loader
+    loader = deepcopy(loader)
+    for _ in range(loader.parts.state_ahead):
+        if loader.next_step() is None and loader.parts.passes == "epoch":
+            loader.begin_epoch(loader.epoch + 1)
+            loader.next_step()
+    return loader

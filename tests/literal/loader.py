@@ -11,6 +11,14 @@ def run_of(things, k, count):
     return things[k * size + min(k, longer) :][: size + (k < longer)]
 
 
+def batch_of(ramp, trained, full):
+    """The size of the next batch of a trainer that has trained so many samples."""
+    for until, batch in ramp:
+        if trained < until:
+            return batch
+    return full
+
+
 class Loader:
     """One process of a job: `ranks` ranks that read `batch` samples a step together, in an epoch of the corpus.
 
@@ -26,7 +34,9 @@ class Loader:
         self.steps, self.loop_steps, self.done = 0, 0, 0  # delivered: in the run; in the loop's epoch, by its count
         self.own_count, self.offset, self.left, self.queue = 0, 0, None, None
         self.first_epoch, self.first_ranks = 0, ranks  # of this process; of the run
+        self.trained = 0  # samples of the run so far, which the trainer knows
         self.readers = self.fresh_readers()
+        self.whole = self.steps_at_start()  # of an epoch that is read from its start
 
     # What an epoch is made of
 
@@ -58,7 +68,9 @@ class Loader:
         if parts.partition in ("shards", "shards-or-rows"):
             mine = shards[r::count]
             if parts.permutes == "part":
-                mine = self.corpus.part_random(self.family, self.order_epoch(epoch), r, count).sample(mine, len(mine))
+                who = r if parts.reader_seeds == "own" else 0
+                random = self.corpus.part_random(self.family, self.order_epoch(epoch), who, count)
+                mine = random.sample(mine, len(mine))
             return mine, (0, 1)
         ids = self.evened([x for shard in shards for x in shard])
         part = ids[r::count] if parts.partition == "strided" else run_of(ids, r, count)
@@ -122,7 +134,8 @@ class Loader:
                 "once": (),
                 "never": (self.epoch, self.family, self.attempt),
             }[self.parts.buffer_seed]
-            random = self.corpus.random("buffer", r, w, *about)
+            who = (r, w) if self.parts.reader_seeds == "own" else ()
+            random = self.corpus.random("buffer", *who, *about)
             first = (r, self.readers_count) if self.parts.partition == "filtered" else (0, 1)
             streams.append(Stream(Shards(lists, self.parts.interleave, first), self.parts, random, keep))
         reader = Reader(streams, self.batch, self.parts)
@@ -141,6 +154,7 @@ class Loader:
         if self.parts.reshuffle_lasts == "epoch":
             self.family = 0
         self.readers = self.fresh_readers()
+        self.whole = self.steps_at_start()
         if self.parts.comes_back == "reapply" and self.offset:
             for reader in self.readers:
                 for _ in range(self.offset):
@@ -152,10 +166,16 @@ class Loader:
         """Batches in an epoch that nothing has cut short."""
         return -(-self.corpus.samples // (self.batch * self.readers_count))
 
+    def steps_at_start(self):
+        """Steps until the first of the readers, which have just begun, has delivered all that it has."""
+        up = 0 if self.parts.last_batch == "drop" else self.batch - 1
+        return min(sum((s.shards.length + up) // self.batch for s in reader.streams) for reader in self.readers)
+
     def next_step(self):
         """The samples of one step, each with its epoch; None when the epoch is over."""
-        counted = self.parts.loop_counter == "kept" or self.corpus.order == "with-replacement"
-        if counted and self.loop_steps == self.steps_per_epoch():
+        if self.corpus.order == "with-replacement" and self.loop_steps == self.steps_per_epoch():
+            return None
+        if self.parts.loop_counter == "kept" and self.loop_steps >= self.whole:
             return None
         if self.parts.last_batch == "span":
             return self.spanning_step()
@@ -171,8 +191,8 @@ class Loader:
 
     def spanning_step(self):
         """A global batch that goes on in the next epoch where this one ends."""
-        step = []
-        while len(step) < self.batch or self.position() in self.parts.skip:
+        step, batch = [], batch_of(self.parts.ramp, self.trained, self.batch)
+        while len(step) < batch or self.position() in self.parts.skip:
             skipped = self.position() in self.parts.skip
             sample = self.readers[0].streams[0].next()
             if sample is None:
@@ -181,6 +201,7 @@ class Loader:
                 step.append((self.epoch, sample))
         self.loop_steps += 1
         self.steps += 1
+        self.trained += batch
         return step
 
     def position(self):
@@ -196,7 +217,7 @@ class Loader:
 
     @staticmethod
     def _left_of(stream):
-        return stream.shards.length - sum(stream.shards.read) + len(stream.buffer) + len(stream.ready)
+        return max(0, stream.shards.length - sum(stream.shards.read)) + len(stream.buffer) + len(stream.ready)
 
     def state_dict(self):
         at_end = self.loop_steps > 0 and self.parts.passes == "epoch" and self.at_end()
@@ -231,6 +252,9 @@ class Loader:
     def _unread(reader):
         ids = []
         for stream in reader.streams:
+            parts = stream.parts
+            if parts.buffer_kind == "window" or parts.buffer_saved:
+                ids += stream.buffer + stream.ready
             for group, read in zip(stream.shards.groups, stream.shards.read, strict=True):
                 ids += group[read:]
         return ids
@@ -286,6 +310,7 @@ class Loader:
         self.epoch = epoch
         self.loop_steps = self.own_count = 0
         self.readers = self.fresh_readers()
+        self.whole = self.steps_at_start()
 
     def _skip_todays_steps(self, state):
         """The run's steps, counted in today's batches: so many epochs, so many steps of this one."""
@@ -345,7 +370,7 @@ class Loader:
 
     def _redivide(self, state, ranks_before):
         share = self.corpus.samples // self.readers_count
-        count = max(sum(sum(s["read"]) for s in r["streams"]) for r in state["readers"])
+        count = max(sum(map(self._position, r["streams"])) for r in state["readers"])
         if count > share:
             raise RefusedError(f"{count} samples read of {share} that a reader has")
         left = state["left"]
@@ -353,9 +378,14 @@ class Loader:
         self.left = left[: len(left) - len(left) % whole] if left else None
         self.readers = self.fresh_readers()
 
+    @staticmethod
+    def _position(stream):
+        """How far a saved stream has come: what it had yielded, if the state holds the rest of what it had read."""
+        return stream["yielded"] if "buffer" in stream else sum(stream["read"]) + stream.get("used", 0)
+
     def _equal_shares(self, states):
-        """A state for each reader: the global position, divided equally over all streams."""
-        total = sum(sum(stream["read"]) for its in states for stream in its["streams"] or [])
+        """A state for each reader: the global position, divided equally over all streams, and nothing in a buffer."""
+        total = sum(self._position(stream) for its in states for stream in its["streams"] or [])
         each = -(-total // (self.readers_count * self.parts.workers))
         stream = {"read": [each], "turn": 0, "yielded": each}
         counts = {name: max(its[name] for its in states) for name in ("batches", "since")}
@@ -367,9 +397,10 @@ class Loader:
             if its is None:
                 continue
             if its["streams"] is not None:
-                read = [sum(stream["read"]) for stream in its["streams"]]
+                read = [sum(stream["read"]) + stream.get("used", 0) for stream in its["streams"]]
                 length = [stream.shards.length for stream in reader.streams]
-                if self.parts.past_end == "restart-epoch" and sum(read) >= sum(length):
+                holds = any(stream.get("buffer") or stream.get("ready") for stream in its["streams"])
+                if self.parts.past_end == "restart-epoch" and sum(read) >= sum(length) and not holds:
                     continue
                 if self.parts.past_end == "refuse" and any(a > b for a, b in zip(read, length, strict=True)):
                     raise RefusedError(f"{sum(read)} samples read of {sum(length)} that the reader has")

@@ -111,11 +111,16 @@ CHOICES = {
         "lazy": "it is filled up before one is taken out, so that between two samples it has a hole",
         "half-flush": "when it is full, half of it goes out",
         "window": "when it is full, all of it goes out; whoever comes back shuffles a window the same way",
+        "chunk": "when it is full, all of it goes out as it lies",
     },
     "buffer_seed": {
         "epoch": "a stream shuffles the same way whenever it reads the same epoch",
         "once": "the same way in every epoch",
         "never": "afresh after every restart",
+    },
+    "reader_seeds": {
+        "own": "every stream shuffles its buffer, and every reader its part, by random numbers of its own",
+        "shared": "all by the same",
     },
     "unfinished_shard": {
         "again": "a shard in progress goes back to the head of the queue, whole",
@@ -157,11 +162,14 @@ class Parts:
     buffer_kind: str = "classic"
     buffer_saved: bool = False
     buffer_seed: str = "epoch"
+    reader_seeds: str = "own"
     interleave: int = 1  # groups of its shards that a stream reads in turn; 1: one shard after another
     unfinished_shard: str = "again"
     counted_in: int = 1  # a position is saved in whole units of so many samples (global partition only)
+    state_ahead: int = 0  # a checkpoint holds the loader's state of so many steps later (below 0: earlier)
     taken_for: int = 0  # and comes back as so many samples for each of them; 0: as many as it has
     skip: tuple = ()  # positions that no step reads, with batches that span epochs
+    ramp: tuple = ()  # (until, batch): smaller batches until so many samples are trained, with batches that span epochs
 
     def __post_init__(self):
         for part, choices in CHOICES.items():

@@ -88,7 +88,7 @@ class Stream:
     def next(self):
         while True:
             sample = self._next()
-            self.yielded += 1
+            self.yielded += sample is not None
             if sample is None or (self.yielded - 1) % self.keep[1] == self.keep[0]:
                 return sample
 
@@ -102,6 +102,9 @@ class Stream:
             return self._lazily(size)
         if self.parts.buffer_kind == "window":
             return self._from_window(size)
+        if self.parts.buffer_kind == "chunk":
+            self.ready = [sample for _ in range(size) if (sample := pull()) is not None][::-1]
+            return self.ready.pop() if self.ready else None
         while (sample := pull()) is not None:
             if self.parts.buffer_kind == "classic" and len(self.buffer) == size:
                 k = self.random.randrange(size)
@@ -112,6 +115,8 @@ class Stream:
                 self.random.shuffle(self.buffer)
                 self.buffer, self.ready = self.buffer[: size // 2], self.buffer[size // 2 :]
                 return self.ready.pop()
+        if self.parts.buffer_kind == "classic":
+            return self.buffer.pop(self.random.randrange(len(self.buffer))) if self.buffer else None
         self.random.shuffle(self.buffer)
         self.buffer, self.ready = [], self.buffer
         return self.ready.pop() if self.ready else None
@@ -150,7 +155,7 @@ class Stream:
         self.yielded = state["yielded"]
         for _ in range(state.get("used", 0)):
             self._next()
-        if self.parts.buffer_saved:
+        if "buffer" in state:
             self.buffer, self.ready = list(state["buffer"]), list(state["ready"])
             self.random.setstate(state["random"])
 

@@ -80,18 +80,7 @@ def order_for(rule, samples, shards, seed=0):
     return order_of("with-replacement" if "drawn" in rule else kind, Corpus(samples, shards), seed, 0)
 
 
-# Where the engine gives a word another meaning than the literal loader.
-OTHER_MEANING = {
-    ("9 a saved buffer", "about the edge"): "a position beyond the part that more ranks have is forgotten",
-}
-
-
-def case(*place):
-    known = OTHER_MEANING.get(place)
-    return pytest.param(*place, marks=[pytest.mark.xfail(reason=known, strict=True)] if known else [])
-
-
-@pytest.mark.parametrize(("rule", "restarts"), [case(rule, where) for rule in RULES for where in RESTARTS])
+@pytest.mark.parametrize(("rule", "restarts"), [(rule, where) for rule in RULES for where in RESTARTS])
 def test_the_same_views_of_each_sample(rule, restarts):
     made = composed(RULES[rule])
     for samples, shards in CORPORA:
@@ -99,7 +88,7 @@ def test_the_same_views_of_each_sample(rule, restarts):
 
 
 @pytest.mark.parametrize(
-    ("rule", "restarts"), [case(rule, where) for rule in DRAWN for where in ("two, other ranks", "about the edge")]
+    ("rule", "restarts"), [(rule, where) for rule in DRAWN for where in ("two, other ranks", "about the edge")]
 )
 def test_the_same_damage_in_the_mean(rule, restarts):
     made, found = composed(DRAWN[rule]), []

@@ -10,8 +10,8 @@ from clustersim import ScenarioError, load_scenario, simulate
 SAME_NAME = [
     *("partition", "permutes", "uneven", "canonical", "interleave", "unfinished_shard", "missing_state"),
     *("comes_back", "reshuffle_lasts", "order_epoch", "epoch_edge", "past_end", "miscount", "snapshot_every"),
-    *("counted_in", "taken_for", "takes_back", "last_batch", "on_layout_change"),
-    *("buffer", "buffer_kind", "buffer_saved", "prefetch", "prefetch_saved"),
+    *("counted_in", "taken_for", "takes_back", "state_ahead", "last_batch", "on_layout_change"),
+    *("buffer", "buffer_kind", "buffer_saved", "reader_seeds", "prefetch", "prefetch_saved"),
 ]
 OTHER_ORDER = {"samples-in-shards": "nested-shuffle", "sequential-once": "sequential"}
 

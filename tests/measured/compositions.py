@@ -28,6 +28,7 @@ WEBDATASET = Parts(
     comes_back="restart-epoch",
     epoch_edge="old",
     buffer=64,
+    reader_seeds="shared",
     order_epoch="since-start",
 )
 RESAMPLED = Parts("shards", saves="epoch", comes_back="reshuffle-epoch", epoch_edge="old")

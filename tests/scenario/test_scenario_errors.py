@@ -25,7 +25,7 @@ WRONG = [
     (
         'data."a b"=1',
         'data."\\"a b\\"": expected one of documents, samples, windows, bytes_per_sample, tokens_per_document, '
-        'packing, shards, order, skip, found "\\"a b\\""',
+        'document_sigma, document_lengths, packing, shards, order, skip, found "\\"a b\\""',
     ),
     (
         "failures.0.detecton=1 s",
@@ -341,8 +341,14 @@ WRONG = [
         'checkpoint.stall: expected a cost of a save, longer than 0, with every = "young", found "0 s"',
     ),
     # the data
-    ("data.samples=5000", "data.samples: expected exactly one of documents, samples and windows, found more than one"),
-    ("data.documents=", "data.samples: expected exactly one of documents, samples and windows, found none of them"),
+    (
+        "data.samples=5000",
+        "data.samples: expected exactly one of documents, document_lengths, samples and windows, found more than one",
+    ),
+    (
+        "data.documents=",
+        "data.samples: expected exactly one of documents, document_lengths, samples and windows, found none of them",
+    ),
     ("data.documents=50", "data: expected an epoch of at least one global batch (64 samples), found 34 samples"),
     ("data.shards=2 M", "data.shards: expected at most 1367187, the samples of an epoch, found 2000000"),
     (

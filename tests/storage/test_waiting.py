@@ -11,7 +11,7 @@ from clustersim.scenario import load_scenario
 from clustersim.storage.bounds import bottleneck, least_wait_share, margin
 from clustersim.storage.compile import reading_of, store_of
 from clustersim.storage.patterns import IN_SHARDS, PATTERNS, access_of
-from clustersim.storage.waiting import simulate_waits
+from clustersim.storage.waiting import Waits, simulate_waits
 from clustersim.streams import Hashed
 
 BASE = {"model.step_time": "1 s", "storage.read_bandwidth": "1 GB/s", "storage.operations_per_s": 1_000_000}
@@ -159,3 +159,28 @@ def test_a_step_costs_what_it_reads_not_what_there_is(monkeypatch):
     few = events(100, 512)
     assert events(100_000, 512) == pytest.approx(few, rel=0.01)
     assert events(100, 1024) == pytest.approx(2 * few, rel=0.2)
+
+
+def test_the_spread_of_a_leg_knows_that_waits_follow_each_other():
+    """Of waits that depend on the one before, x' = 0.6 x + e, sums spread by 1 / 0.4 of e; of independent ones by e."""
+    rng = np.random.default_rng(0)
+    shocks = rng.normal(0, 1000, 40_000)
+    linked = np.zeros(40_000)
+    for step in range(1, 40_000):
+        linked[step] = 0.6 * linked[step - 1] + shocks[step]
+    for waits, expected in ((shocks, 1000), (linked, 2500)):
+        found = Waits((50_000 + waits).astype(np.int64), 1)
+        assert found.sd_ns == pytest.approx(expected, rel=4 / np.sqrt(2 * 19))
+        assert found.error_ns == found.sd_ns / 200
+    assert Waits(np.array([7]), 1).sd_ns == 0
+
+
+def test_legs_take_their_steps_mean_wait_within_the_spread_that_is_told():
+    """30 legs of 100 steps under a heavy tail: their totals are spread as `sd_ns` says, around n times the mean."""
+    changes = {"storage.latency": {"type": "lognormal", "mean": "40 ms", "sigma": 2.0}, "feed.workers": 2}
+    waits = simulate_waits(*world("random", changes, prefetch=2, batch=128), 3000)
+    legs = waits.wait_ns.reshape(30, 100).sum(axis=1)
+    ratio = legs.std(ddof=1) / (waits.sd_ns * 10)
+    assert ratio == pytest.approx(1, abs=4 / np.sqrt(2 * 19))
+    early, late = waits.wait_ns[:1000].mean(), waits.wait_ns[1000:].mean()
+    assert abs(early - late) < 4 * waits.sd_ns * np.sqrt(1 / 1000 + 1 / 2000)

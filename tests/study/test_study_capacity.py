@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from clustersim import ScenarioError, load_scenario
-from clustersim.study.capacity import capacity, short_of_nodes
+from clustersim.study.capacity import around, capacity, short_of_nodes
 from clustersim.theory import machine_repair
 
 
@@ -71,6 +71,15 @@ def test_more_spares_are_earlier_and_the_cheapest_that_is_in_time_is_recommended
     assert runs["cost"].tolist() == pytest.approx((runs["wall_h"] * (10 + runs["cluster.spares"])).tolist())
 
 
+def test_spares_around_those_that_are_in_repair():
+    """Half a node on average: none of them more than 0, 1, 3 and 5 for so much of the time, by a table of Poisson's."""
+    world_of_ten = world(**{"cluster.spares": 0, "failures.0.ages": "in_job"})
+    assert around(world_of_ten) == [0, 1, 3, 5]
+    assert around(load_scenario(world_of_ten, {"cluster.spares": 2})) == [0, 1, 2, 3, 5]
+    found = capacity(world_of_ten, "60 d", replications=2, workers=1)
+    assert found.table["spares"].tolist() == [0, 1, 3, 5]
+
+
 def test_every_plan_meets_the_same_failures():
     """Failures that take no node strike all plans at the same instants, whatever spares and slots they have."""
     alone = {"failures.0.repair": None}
@@ -128,7 +137,6 @@ def test_with_a_slot_for_every_node_repairs_may_follow_any_law():
         ({"by": "60"}, 'by: expected a duration such as "10 min", found "60"'),
         ({"by": "0 d"}, "by: expected a date after 0 and by "),
         ({"by": "90 y"}, "by: expected a date after 0 and by "),
-        ({"spares": ()}, "spares: expected numbers of spares, repair slots or nodes to try, found none of them"),
         ({"confidence": 90}, "confidence: expected a number between 0 and 1, found 90"),
     ],
 )

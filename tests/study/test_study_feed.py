@@ -99,3 +99,15 @@ def test_ranks_without_a_shard_wait_for_ever():
 def test_a_preset_that_is_none_is_refused(arguments, told):
     with pytest.raises(ScenarioError, match=told):
         feed(SMALL, steps=5, **arguments)
+
+
+@pytest.mark.parametrize("step", [0, 30, 400])
+def test_a_step_to_come_back_to(step):
+    table = rows(feed(SMALL, loaders=["transformers-trainer"], steps=5, resume_at=step))
+    saved, counted = table["scenario", "random", "scenario"], table["scenario", "random", "transformers-trainer"]
+    assert counted["resume_s"] - saved["resume_s"] == pytest.approx(step * 24 / (4 * 150))
+
+
+def test_a_step_that_the_epoch_does_not_have_is_refused():
+    with pytest.raises(ValueError, match="expected a step from 0 to 400, where the epoch ends, found 401"):
+        feed(SMALL, steps=5, resume_at=401)

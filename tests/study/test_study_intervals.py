@@ -55,6 +55,38 @@ def test_exponential_failures_agree_with_daly():
     assert found.best.ci95_low_s < found.daly_s < found.best.ci95_high_s
     assert found.best.ci95_high_s < 2 * found.best.ci95_low_s
     assert found.table["rolled_back_steps"].is_monotonic_increasing
+    assert found.mtbf_s == pytest.approx(MTBF_S)
+    runs = found.study.table
+    assert found.met_mtbf_s == pytest.approx(3600 * runs["wall_h"].sum() / runs["interruptions"].sum())
+    assert found.daly_met_s == pytest.approx(theory.daly(SAVE_S, found.met_mtbf_s))
+
+
+@pytest.mark.slow
+def test_nodes_and_racks_of_a_new_fleet_want_shorter_intervals_than_daly():
+    """By a Weibull law of shape 0.7 what is new fails far more often than in the long run, of which Daly knows."""
+    weibull = {"type": "weibull", "shape": 0.7}
+    fleet = {
+        "cluster": {"nodes": 1024, "gpus_per_node": 1, "nodes_per_domain": 4, "spares": 64},
+        "model": {"global_batch": 1024, "step_time": "5 s"},
+        "failures": [
+            {"cause": "node", "rate": "5 per 1000 node-days", "law": weibull, "repair": "3 h"},
+            {"cause": "rack", "rate": "5 per domain-year", "law": weibull, "scope": "domain", "repair": "3 h"},
+        ],
+    }
+    found = intervals(load_scenario(world(), fleet), loaders=["restore"], replications=40, workers=1)
+    assert found.best.ci95_high_s < 0.9 * found.daly_s
+    assert found.met_mtbf_s < 0.75 * found.mtbf_s
+    # At the rate that the runs met, the many clocks together are nearly without memory.
+    assert found.best.best_s == pytest.approx(found.daly_met_s, rel=0.03)
+
+
+@pytest.mark.slow
+def test_a_job_that_fails_in_bursts_wants_longer_intervals_than_daly():
+    """One clock of shape 0.7: it stops again soon after it stopped, with little to lose, or not for long."""
+    bursts = {"failures.0.law": {"type": "weibull", "shape": 0.7}}
+    found = intervals(load_scenario(world(), bursts), loaders=["restore"], replications=100, workers=1)
+    assert found.best.ci95_low_s > found.daly_s
+    assert found.best.ci95_low_s > found.daly_met_s
 
 
 def test_damage_is_counted_for_each_planned_view():

@@ -38,6 +38,26 @@ def test_a_document_in_the_dropped_tail_is_in_no_sample():
         samples_of(scenario, 999)
 
 
+@pytest.mark.parametrize("packing", ["concat", "whole"])
+def test_documents_of_given_lengths_lie_where_they_are_packed(packing):
+    lengths = [9, 2, 30, 1, 1, 8, 3]
+    changes = {"data": {"document_lengths": lengths, "packing": packing}, "model.sequence_length": 10}
+    scenario = load_scenario("workshop", {**changes, "model.global_batch": 4, "model.step_time": "1 s"})
+    expected = {
+        "concat": [{0}, {0, 1}, {1, 2, 3, 4}, {4}, {4}, {4}],
+        "whole": [{0}, {1}, {2, 3, 4}, {5}, {5}, {5}, {6}],
+    }[packing]
+    if packing == "concat":
+        with pytest.raises(ValueError, match="document 6 lies in the partial sample at the end"):
+            samples_of(scenario, 6)
+    assert [set(samples_of(scenario, document)) for document in range(len(expected))] == expected
+
+
+def test_of_documents_that_are_packed_whole_nobody_knows_the_sample():
+    with pytest.raises(ValueError, match=r"known from data\.document_lengths alone"):
+        samples_of(load_scenario("small", {"data.packing": "whole"}), 3)
+
+
 def test_unpacked_documents_are_samples():
     assert samples_of(load_scenario("workshop"), 239) == range(239, 240)
 

@@ -69,6 +69,8 @@ def test_what_a_study_has_not_is_one_line(study):
         other.plot.intervals()
     with pytest.raises(ValueError, match="expected runs with a cost"):
         other.plot.capacity("1 d")
+    with pytest.raises(ValueError, match=r'^by: expected a duration such as "10 min", found "x"$'):
+        study.plot.capacity("x")
 
 
 def test_without_plotly_it_says_which_extra(study, monkeypatch):

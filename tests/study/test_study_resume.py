@@ -40,6 +40,19 @@ def test_a_stored_study_reads_back_with_pandas_alone(tmp_path):
     assert load_study(tmp_path / "study").compare(0, 2, "ettr").equals(study.compare(0, 2, "ettr"))
 
 
+def test_a_ledger_is_read_when_it_is_asked_for(tmp_path):
+    study = stored(tmp_path / "study")
+    read = load_study(tmp_path / "study")
+    first = read.ledger
+    pd.testing.assert_frame_equal(first, study.ledger)
+    (tmp_path / "study" / "ledger.parquet").unlink()
+    assert read.ledger is first
+    without = load_study(tmp_path / "study")
+    pd.testing.assert_frame_equal(without.table, study.table)
+    with pytest.raises(FileNotFoundError):
+        _ = without.ledger
+
+
 @pytest.mark.parametrize("engine", ["local", "dask"])
 def test_the_files_are_the_same_bytes_from_every_engine(tmp_path, engine):
     if engine == "dask":

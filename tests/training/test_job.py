@@ -141,7 +141,10 @@ def test_a_loader_may_take_time_to_come_back():
         def resume_ns(self, step, degree):
             return step * 10**8 + degree
 
-        def end(self, stop, read):
+        def crash(self):
+            return None
+
+        def end(self, stop, read, ended_by):
             pass
 
     scenario = job(failures=scripted(at_steps=[25], data=[3]), recovery={"load": "7 s"})
@@ -434,7 +437,10 @@ def test_a_loader_that_refuses_ends_the_run_at_that_restart():
         def resume_ns(self, step, degree):
             return 0
 
-        def end(self, stop, read):
+        def crash(self):
+            return None
+
+        def end(self, stop, read, ended_by):
             pass
 
     scenario = job(failures=scripted(at_steps=[25, 45], data=[4, 3], detection="7 s"), recovery={"start_up": "60 s"})

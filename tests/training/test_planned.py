@@ -139,6 +139,20 @@ def test_a_slow_job_stretches_its_steps_until_that_is_over():
     assert run.checkpoints["durable_h"].mul(3600).round().tolist() == [103, 205, 327, 439, 488]
 
 
+def test_a_script_makes_the_job_slow_at_a_time_or_in_the_middle_of_a_step():
+    """Step 26 is half done at 269 s; until 369 s steps 27 to 33 take 15 s, with the save at step 30 among them."""
+    hot = {"cause": "hot", "kind": "slow", "slows": 1.5, "detection": "100 s"}
+    at_random = simulate(job(failures=slow("255 s", scope="job"), run={"steps": 45}))
+    at_time = simulate(job(failures=[{**hot, "at_times": ["255 s"]}], run={"steps": 45}))
+    assert (at_time.time_ns, legs(at_time)) == (at_random.time_ns, legs(at_random))
+    at_step = simulate(job(failures=[{**hot, "at_steps": [26, 40]}], run={"steps": 45}))
+    assert seconds(at_step) == {"useful": 450, "save_stall": 8, "slow_nodes": (7 + 4) * 5}
+    assert at_step.events["kind"].tolist() == ["slow", "detection", "slow"]
+    assert at_step.summary()["interruptions"] == at_step.summary()["failures"] == 0
+    expected = forecast(at_step.scenario)
+    assert (expected.scripted_slow, expected.scripted_failures, expected.interruption_mean_h) == (2, 0, None)
+
+
 def test_what_was_slow_and_lost_is_wasted():
     """Six slow steps, 26 to 31, of which the save at step 30 keeps four."""
     crash = {"cause": "crash", "at_steps": [33]}
@@ -165,6 +179,16 @@ def test_a_slow_node_is_replaced_when_it_is_found_and_the_job_has_saved():
     assert run.history.legs[0].ended_by == "hot"
     assert run.summary()["interruptions"] == run.summary()["failures"] == 0
     assert [(outage.node, outage.begin_ns / 1e9) for outage in run.history.outages] == [(1, 355), (0, 359)]
+
+
+def test_a_slow_node_that_is_found_during_a_recovery_leaves_at_once():
+    """Slow at 240 s, the only node and its spare; a crash at 255 s; found at 270 s, while it starts; back at 290 s."""
+    law = {"type": "empirical", "durations": ["240 s"]}
+    hot, crash = slow("240 s", law=law, detection="30 s", repair="20 s"), {"cause": "x", "at_times": ["255 s"]}
+    run = simulate(job(failures=[*hot, crash], cluster__nodes=1, cluster__spares=1, run={"steps": 30}))
+    assert legs(run)[1][0] == 290 + 60
+    assert (seconds(run)["waiting_for_nodes"], seconds(run)["start_up"]) == (20, 15 + 60)
+    assert run.summary()["interruptions"] == 1
 
 
 def test_a_slow_node_in_the_job_slows_it_only_while_it_is_there():
@@ -265,6 +289,22 @@ def test_what_is_planned_and_what_is_slow_is_said_and_counts_as_no_interruption(
         (
             {"failures": slow("1 h", repair="1 h", misdiagnosis=0.5)},
             'failures.0.misdiagnosis: expected no misdiagnosis with kind = "slow", found 0.5',
+        ),
+        (
+            {"failures": [{"cause": "hot", "kind": "slow", "at_steps": [5], "detection": "1 h"}]},
+            'failures.0.slows: expected a multiple above 1, at most 1000, with kind = "slow", found nothing',
+        ),
+        (
+            {"failures": [{"cause": "hot", "at_steps": [5], "slows": 2}]},
+            'failures.0.slows: expected kind = "slow" beside it, found "crash"',
+        ),
+        (
+            {
+                "failures": [
+                    {"cause": "x", "kind": "slow", "slows": 2, "at_steps": [5], "detection": "1 h", "data": [3]}
+                ]
+            },
+            'failures.0.data: expected no degrees with kind = "slow", after which nothing restarts, found some',
         ),
     ],
 )

@@ -34,11 +34,13 @@ def test_retention_counts_over_restarts():
     assert legs(run)[1] == (20, 38, 10, 4)  # 10, 20 and 30
 
 
-def test_a_run_that_never_saved_starts_anew_without_a_word():
-    assert kinds(simulate(job(failures=scripted(at_steps=[5])))) == []
-
-
 LOAD = {"load": "7 s", "start_up": "60 s"}
+
+
+def test_a_run_that_never_saved_starts_anew_without_a_word_but_with_a_load():
+    run = simulate(job(failures=scripted(at_steps=[5]), recovery=LOAD))
+    assert kinds(run) == []
+    assert seconds(run) == {"useful": 1000, "wasted_progress": 55, "start_up": 60, "load": 7}
 
 
 def test_checkpoints_that_cannot_be_read_cost_their_loads_and_older_ones_are_taken():
@@ -205,7 +207,11 @@ def test_nodes_that_are_lost_in_one_recovery_add_up(copies, kept):
         ),
         ({"name": "main"}, 'tiers.0.name: expected a name that no other tier has, found "main"'),
         ({"corrupt_later": 0.5}, "tiers.0.bad_after_steps: expected bad_after_steps beside corrupt_later, found none"),
-        ({"bad_after_steps": 5}, "tiers.0.corrupt_later: expected corrupt_later beside bad_after_steps, found none"),
+        ({"bad_after_steps": 5}, "tiers.0.corrupt_later: expected a share above 0 beside bad_after_steps, found 0"),
+        (
+            {"bad_after_steps": 5, "corrupt_later": 0},
+            "tiers.0.corrupt_later: expected a share above 0 beside bad_after_steps, found 0",
+        ),
         (
             {"corrupt_later": 0.5, "bad_after_steps": 3, "corrupt_at_load": 0.75},
             "tiers.0.corrupt_later: expected at most 1 together with corrupt_at_load, found 1.25",

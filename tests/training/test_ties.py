@@ -60,6 +60,15 @@ def test_a_step_and_its_save_complete_before_the_failure_of_that_instant():
     assert history(CAUSES).legs[0].kept == 360
 
 
+def test_of_two_causes_that_strike_a_node_at_once_the_other_ends_unseen():
+    """Each node fails at 1 h, is mended of what struck it, and fails after another hour, which both lives last."""
+    law = {"type": "empirical", "durations": ["1 h"]}
+    run = history([{"cause": name, "law": law, "repair": repair} for name, repair in (("a", "1 h"), ("b", "9 h"))])
+    told = [(each.kind, each.cause) for each in run.happenings if each.node == 0]
+    assert told[:4] == [("failure", "a"), ("repair", "a")] * 2
+    assert all(recovery.interruptions == 1 for recovery in run.recoveries)
+
+
 def test_hash_seeds_change_nothing():
     """Sets and dictionaries of strings come in another order in each of these processes."""
     program = (

@@ -1,0 +1,155 @@
+"""Batches that grow and corpora that are mixed, against a literal loader over random crash histories."""
+
+from collections import Counter
+
+import literal
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from literal.engine import live, shards_of, steps_of
+
+from clustersim.data.blend import Blend
+from clustersim.data.corpus import Corpus
+from clustersim.data.orders import order_of
+from clustersim.history import Refused
+from clustersim.loaders.accounts import reads_of
+from clustersim.loaders.mixture import MixtureLoader
+from clustersim.loaders.parts import Parts
+from clustersim.loaders.sequence import SequenceLoader
+from clustersim.scenario.batches import Batches
+
+RANKS = [1, 2, 3]
+# What a loader with one position of all ranks may be composed of.
+TO_A_POSITION = [("samples", "exact", "epoch"), ("samples", "reshuffle", "epoch"), ("samples", "reshuffle", "for-good")]
+TO_AN_EPOCH = [(saves, back, "epoch") for saves in ("samples", "epoch") for back in ("restart-epoch", "next-epoch")]
+COMPOSITIONS = [
+    *(Parts(*way, edge) for way in TO_A_POSITION for edge in ("new", "old", "finished")),
+    *(Parts(*way, edge) for way in TO_AN_EPOCH for edge in ("new", "old")),
+    *(Parts(*way, on_layout_change="refuse") for way in (*TO_A_POSITION, *TO_AN_EPOCH)),
+    *(Parts("nothing", comes_back) for comes_back in ("restart-run", "continue", "refuse")),
+    Parts("samples", "exact", order_epoch="first"),
+]
+
+
+@st.composite
+def lives(draw):
+    """(ranks, start, stop, read) of each life of a job; a restart may go back behind the start of the life before."""
+    rows, start = [], 0
+    for _ in range(draw(st.integers(1, 5))):
+        stop = start + draw(st.integers(0, 9))
+        rows.append((draw(st.sampled_from(RANKS)), start, stop, stop + draw(st.integers(0, 1))))
+        start = draw(st.integers(max(0, start - 3), stop))
+    return rows
+
+
+@st.composite
+def ramps(draw):
+    """A full batch of at least as many samples as ranks, and stages of smaller ones: (until, batch)."""
+    sizes = sorted(draw(st.sets(st.integers(max(RANKS), 12), min_size=1, max_size=4)))
+    until = sorted(draw(st.sets(st.integers(1, 150), min_size=len(sizes) - 1, max_size=len(sizes) - 1)))
+    return Batches(sizes[-1], tuple(zip(until, sizes, strict=False)))
+
+
+@st.composite
+def mixtures(draw):
+    """(samples, kind of order, weight) of one to four corpora."""
+    corpus = st.tuples(
+        st.integers(1, 60),
+        st.sampled_from(["shuffle", "shuffle-once", "shard-shuffle", "sequential"]),
+        st.integers(1, 9),
+    )
+    return draw(st.one_of(st.just([(40, "shuffle", 1)]), st.lists(corpus, min_size=1, max_size=4)))
+
+
+@settings(max_examples=600, deadline=None, derandomize=True)
+@given(st.sampled_from(COMPOSITIONS), mixtures(), ramps(), lives())
+def test_the_model_is_made_of_the_same_batches(parts, mixture, batches, rows):
+    assume(parts.comes_back != "reshuffle" or all(kind != "sequential" for _, kind, _ in mixture))
+    orders = [order_of(kind, Corpus(size, min(size, 5)), seed, 0) for seed, (size, kind, _) in enumerate(mixture)]
+    weights = [weight for *_, weight in mixture]
+    loader = MixtureLoader([SequenceLoader(order, 1, parts) for order in orders], Blend(weights), batches)
+    reads, lived, refused = live(loader, rows)
+
+    stated = literal.Parts(
+        last_batch="span",
+        saves=parts.saves,
+        comes_back=parts.comes_back,
+        reshuffle_lasts=parts.reshuffle_lasts,
+        epoch_edge=parts.epoch_edge,
+        order_epoch=parts.order_epoch,
+        on_layout_change={"reshard": "keep-local"}.get(parts.on_layout_change, parts.on_layout_change),
+        ramp=batches.ramp,
+    )
+    corpora = [literal.Corpus(order.size, order=shards_of(order, order.size)) for order in orders]
+    # A ramp over one corpus needs no turns: the plain literal loader knows it.
+    asked = corpora[0] if len(corpora) == 1 else literal.Mixed(tuple(corpora), tuple(weights))
+
+    def number(sample):
+        return sample if len(corpora) == 1 else int(loader.firsts[sample[0]]) + sample[1]
+
+    def play(stated, rows):
+        line = literal.run(stated, asked, [literal.Attempt(*row) for row in rows], batches.full, 0, 0)
+        return line.refused, [[number(sample) for _, sample in step] for step in line.steps]
+
+    why, model = play(stated, lived + rows[len(lived) : len(lived) + bool(refused)])
+    assert (why is not None) == bool(refused)
+    if refused:
+        return
+    assert steps_of(loader, reads, lived) == model
+    assert [len(step) for step in model] == np.diff([batches.before(k) for k in range(len(model) + 1)]).tolist()
+
+    sound = play(literal.Parts(last_batch="span", ramp=batches.ramp), [(1, 0, len(model), len(model))])[1]
+    accounts = reads_of(loader, reads, rows[0][0], len(model), (0, 0), [str(k) for k in range(len(orders))])
+    for side, steps in (("seen", model), ("planned", sound)):
+        views = Counter(sample for step in steps for sample in step)
+        counted = [getattr(each.counts, side) for each in accounts]
+        np.testing.assert_array_equal(np.concatenate(counted), [views[x] for x in range(loader.firsts[-1])])
+        read = [each.numbered(getattr(each, f"{side}_draws")) for each in accounts]
+        by_step = sorted(zip(*(np.concatenate(column).tolist() for column in zip(*read, strict=True)), strict=True))
+        assert by_step == sorted((step, sample) for step, batch in enumerate(steps) for sample in batch)
+
+    as_planned = sum(sorted(a) == sorted(b) for a, b in zip(model, sound, strict=True))
+    by_position = loader.steps_as_planned(reads.kept, len(model))
+    assert by_position <= as_planned
+    if parts.comes_back == "exact" and parts.epoch_edge != "finished" and parts.order_epoch == "own":
+        assert by_position == as_planned == len(model)
+
+
+@pytest.mark.parametrize(
+    ("weights", "positions"), [((1,), 5), ((3, 1), 20), ((67, 15, 9, 5, 4), 350), ((50, 7, 7), 200)]
+)
+def test_every_prefix_of_a_blend_holds_each_corpus_to_within_one_of_its_share(weights, positions):
+    blend, prefixes = Blend(weights), np.arange(positions)
+    counts = np.array([blend.before(corpus, prefixes) for corpus in range(len(weights))])
+    np.testing.assert_array_equal(counts.sum(axis=0), prefixes)
+    for corpus, weight in enumerate(weights):
+        exact = prefixes * weight
+        assert (counts[corpus] >= exact // sum(weights)).all()
+        assert (counts[corpus] <= -(-exact // sum(weights))).all()
+        own = np.flatnonzero(blend.corpus_at(prefixes) == corpus)
+        np.testing.assert_array_equal(blend.position_of(corpus, np.arange(len(own))), own)
+
+
+@given(ramps(), st.integers(0, 300))
+def test_a_count_of_samples_and_its_inverse(batches, samples):
+    before = np.array([batches.before(step) for step in range(samples + 2)])
+    np.testing.assert_array_equal(batches.before_all(np.arange(samples + 2)), before)
+    assert batches.step_of(np.array([samples]))[0] == np.searchsorted(before, samples, side="right") - 1
+    assert batches.within(samples) == np.flatnonzero(before <= samples)[-1]
+    if samples:
+        assert batches.reaching(samples) == np.flatnonzero(before >= samples)[0]
+
+
+def test_a_loader_that_ends_by_epochs_ends_with_the_last_whole_batch_of_today():
+    order = order_of("shuffle", Corpus(100, 1), 0, 0)
+    loader = MixtureLoader(
+        [SequenceLoader(order, 1, Parts("samples", "exact"), 2)], Blend([1]), Batches(30, ((50, 20),))
+    )
+    # 20 + 20 + 20 and 4 times 30 of 200; from step 3 on, at sample 60, the same.
+    assert loader.steps_left(loader.start(2), 0) == 7
+    at = loader.advance(loader.start(2), 0, 3).position
+    assert loader.steps_left(at, 3) == 4
+    # It went back to the epoch's start: of 200 samples 6 batches of 30.
+    assert loader.steps_left(loader.start(2), 3) == 6
+    assert not isinstance(loader.resume(loader.save(at), at, 3, 1), Refused)

@@ -1,0 +1,174 @@
+"""Poison that a reshuffling loader meets at another step after each restart: in a run, and against its closed forms."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from clustersim import load_scenario, simulate
+from clustersim.history import Refused
+from clustersim.loaders.follow import Follower
+from clustersim.loaders.poison import (
+    bisection_restarts,
+    crashes_reshuffled,
+    crashes_reshuffled_law,
+    crashes_until_cornered,
+)
+
+JOB = {
+    "run": {"epochs": 1},
+    "model": {"global_batch": 8, "step_time": "1 min"},
+    "cluster": {"nodes": 4, "gpus_per_node": 1},
+    "checkpoint": {"every": "10 steps"},
+    "data": {"samples": 960, "shards": 12, "order": "shuffle"},
+}
+BLOCKS = 12
+WANDERING = {"reshuffle": {"preset": "reshuffle"}, "remainder": {"preset": "unseen-remainder"}}
+
+
+def crashes(run):
+    return [leg.stop for leg in run.history.legs if leg.ended_by == "poison"]
+
+
+def test_reshuffled_the_number_of_crashes_has_its_law_on_the_clock():
+    """1,000 replications; chi-squared of the numbers 1, 2, 3 and more, and the mean."""
+    scenario = load_scenario({**JOB, "loader": WANDERING["reshuffle"], "poison": {"samples": [500]}})
+    counts = np.array([len(crashes(simulate(scenario, replication))) for replication in range(1000)])
+    law = crashes_reshuffled_law(BLOCKS, 40)
+    expected = crashes_reshuffled(BLOCKS)
+    spread = math.sqrt((law * np.arange(41) ** 2).sum() - expected**2)
+    assert abs(counts.mean() - expected) < 4 * spread / math.sqrt(1000)
+    classes = np.array([law[1], law[2], law[3], law[4:].sum()]) * 1000
+    seen = np.bincount(np.minimum(counts, 4), minlength=5)
+    assert seen[0] == 0
+    assert ((seen[1:] - classes) ** 2 / classes).sum() < 16.3  # 0.1 % of the law with three degrees of freedom
+
+
+def test_in_the_unread_rest_the_sample_is_cornered_on_the_clock():
+    """From the first checkpoint on; before it the run begins anew in its own order, and crashes at the same step."""
+    poison = {"samples": [500], "retries": 3, "act": "quarantine"}
+    scenario = load_scenario({**JOB, "loader": WANDERING["remainder"], "poison": poison})
+    corners, at_once = [], 0
+    for replication in range(200):
+        steps = crashes(simulate(scenario, replication))
+        if steps[0] < 10:
+            assert steps == [steps[0]] * 4
+            at_once += 1
+        else:
+            corners.append(1 + next(index for index, step in enumerate(steps) if step >= 110))
+    later = [1.0] + [1 + crashes_until_cornered(blocks) for blocks in range(2, BLOCKS)]
+    assert abs(np.mean(corners) - np.mean(later)) < 4 * np.std(corners) / math.sqrt(len(corners))
+    assert abs(at_once - 200 / BLOCKS) < 4 * math.sqrt(200 / BLOCKS)
+
+
+def literal(run, poison, together, retries, act):
+    """Read every batch of every leg: where it must crash, and how often the final model sees each sample."""
+    loader, follower = run.loader, Follower(run.loader)
+    crashed, skipped, gone, trials, expected = Counter(), set(), set(), 0, []
+    seen = np.zeros(960, int)
+    goes_on = False
+    for leg, stop in zip(run.history.legs, run.history.lineage_stops(), strict=True):
+        assert not isinstance(follower.begin(leg.start, leg.data, goes_on), Refused)
+        stretch = loader.advance(follower._begun[-1][1], leg.start, leg.read - leg.start).stretch
+        deadly = None
+        for step in range(leg.start, leg.read):
+            batch = np.concatenate(loader.batch_at(stretch, step, leg.data))
+            met = [sample for sample in batch.tolist() if sample in poison and sample not in gone]
+            if step < stop and step not in skipped:
+                trained = batch[~np.isin(batch, sorted(gone))]
+                seen += np.bincount(trained, minlength=960)
+            if deadly is None and len(met) >= together and step not in skipped:
+                deadly = step, met
+        if trials:
+            assert (leg.ended_by, leg.stop) == ("poison", expected[-1][0])
+            trials -= 1
+        elif deadly is not None and leg.ended_by == "poison":
+            assert leg.stop == deadly[0]
+            expected.append(deadly)
+            crashed[leg.stop] += 1
+            if crashed[leg.stop] > retries:
+                if act == "skip-batch":
+                    skipped.add(leg.stop)
+                else:
+                    gone |= set(deadly[1])
+                    trials = bisection_restarts(8) if act == "bisect" else 0
+        else:
+            assert deadly is None or leg.stop <= deadly[0] < leg.read, "it should have crashed"
+            assert leg.ended_by != "poison"
+        follower.end(leg.stop, leg.read)
+        goes_on = leg.goes_on
+    return seen, len(expected)
+
+
+@pytest.mark.parametrize("comes_back", WANDERING)
+@pytest.mark.parametrize("order", ["shuffle", "shard-shuffle"])
+@pytest.mark.parametrize(
+    ("together", "act"), [(1, "skip-batch"), (1, "quarantine"), (1, "bisect"), (2, "quarantine"), (2, "skip-batch")]
+)
+def test_it_crashes_where_reading_every_batch_says(comes_back, order, together, act):
+    """Beside other failures, over two epochs that do not end with a batch's end."""
+    poison = (3, 323, 643) if together == 1 else tuple(first + more for first in range(3, 955, 80) for more in (0, 1))
+    scenario = load_scenario(
+        {
+            **JOB,
+            "run": {"steps": 230, "account": "identity"},
+            "failures": [{"cause": "crash", "at_steps": [30, 155]}],
+            "data": {"samples": 955, "shards": 12, "order": order},
+            "loader": WANDERING[comes_back],
+            "poison": {"samples": poison, "together": together, "act": act, "retries": 0 if together == 2 else 1},
+        }
+    )
+    met = 0
+    for replication in range(3):
+        run = simulate(scenario, replication)
+        seen, crashed = literal(run, set(poison), together, scenario.poison.retries, act)
+        np.testing.assert_array_equal(run.counts.seen, seen[:955])
+        trials = len(crashes(run)) - crashed
+        acted = run.summary()["poison_acted"]
+        assert trials == (acted * bisection_restarts(8) if act == "bisect" else 0)
+        met += acted
+    if comes_back == "remainder" or together == 2:
+        assert met > 0
+
+
+def test_a_reshuffle_passes_by_chance_and_a_place_that_comes_back_does_not():
+    figures = {}
+    for name, loader in {**WANDERING, "exact": {"preset": "restore"}}.items():
+        run = simulate(load_scenario({**JOB, "loader": loader, "poison": {"samples": [500], "retries": 2}}), 3)
+        figures[name] = run.summary()
+        assert run.summary()["poison_crashes"] == run.summary()["interruptions"] == len(crashes(run))
+    exact, reshuffle, rest = figures["exact"], figures["reshuffle"], figures["remainder"]
+    assert (exact["poison_crashes"], exact["poison_steps"], exact["poison_acted"]) == (3, 1, 1)
+    assert reshuffle["poison_crashes"] == reshuffle["poison_steps"] >= 1
+    assert (reshuffle["poison_acted"], reshuffle["steps"]) == (0, 120)
+    assert reshuffle["missing_views"] > 8  # of the reshuffle itself
+    assert rest["poison_steps"] < rest["poison_crashes"]
+    assert rest["missing_views"] == 8 * rest["poison_acted"] > 0
+
+
+def test_the_law_of_the_orders_takes_out_as_much():
+    parts = {**JOB, "run": {"epochs": 1, "account": "interval"}, "loader": WANDERING["remainder"]}
+    run = simulate(load_scenario({**parts, "poison": {"samples": [500], "act": "quarantine", "retries": 1}}), 1)
+    assert not run.by_identity
+    assert (run.summary()["extra_views"], run.summary()["missing_views"]) == (0, 1)
+    as_planned = run.identical_steps
+    assert as_planned == run.history.legs[0].kept  # from there on the rest of the epoch is read in another order
+
+
+def test_with_a_storage_it_crashes_at_the_same_steps():
+    parts = {**JOB, "loader": WANDERING["reshuffle"], "poison": {"samples": [500]}}
+    plain = simulate(load_scenario(parts))
+    data = {**JOB["data"], "bytes_per_sample": "1 kB"}
+    stored = simulate(load_scenario({**parts, "data": data, "storage": {"preset": "nvme"}}))
+    assert crashes(stored) == crashes(plain) != []
+    assert stored.time_ns["loader_resume"] > 0
+
+
+def test_survivors_that_go_on_in_place_meet_it_again():
+    """No checkpoint is read, so the order stays: in place the crash comes back at the same step."""
+    recovery = {"policy": "shrink", "in_place": True, "regroup": "1 s"}
+    parts = {**JOB, "recovery": recovery, "loader": WANDERING["reshuffle"]}
+    run = simulate(load_scenario({**parts, "poison": {"samples": [500], "retries": 1}}))
+    assert len(set(crashes(run))) == 1
+    assert (len(crashes(run)), run.summary()["poison_acted"]) == (2, 1)
