@@ -31,17 +31,12 @@ def generator(seed: int, replication: int, *names: str | int) -> np.random.Gener
     return np.random.Generator(np.random.Philox(key=key(seed, replication, *names)))
 
 
-def mix(word: int) -> int:
-    """SplitMix64's finaliser: a bijection of 64-bit words in which every input bit moves every output bit."""
-    word ^= word >> 30
-    word = word * _MIX_1 & _MASK
-    word ^= word >> 27
-    word = word * _MIX_2 & _MASK
-    return word ^ (word >> 31)
-
-
 def mix_array(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """`mix` for an array of any shape, which it overwrites: three passes over memory less for each operation."""
+    """SplitMix64's finaliser: a bijection of 64-bit words in which every input bit moves every output bit.
+
+    Args:
+        words: of any shape, one dimension at least; they are overwritten, as what is new costs more than what is done.
+    """
     shifted = words >> np.uint64(30)
     words ^= shifted
     words *= np.uint64(_MIX_1)
@@ -67,7 +62,7 @@ class Hashed:
 
     def uniform(self, entity: int, number: int) -> float:
         """A number in the open interval (0, 1)."""
-        # `mix` twice, written out: a call costs as much as what is in it, and a failure draws some of these.
+        # `mix_array` of a word, twice; written out, as a call would cost as much as what is in it.
         word = (self._low + entity * _ODD_A) & _MASK
         word = (word ^ (word >> 30)) * _MIX_1 & _MASK
         word = (word ^ (word >> 27)) * _MIX_2 & _MASK

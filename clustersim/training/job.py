@@ -263,7 +263,7 @@ class Job:
                 return False
             self._finish(now, "starved", staffing.shortage())
             return True
-        self._stop_phases(now)
+        self._recovery.stop(now)
         staffing.take(degree, now)
         resume = _no_time if self._feed is None else self._feed.resume_ns
         self._begin_phases(now, State.STARTING, self._restarts.phases(now, degree, self.crew.nodes, resume))
