@@ -13,6 +13,7 @@ import table
 import where_time_goes
 from measures.clock import LLAMA, events_and_failures, run_clock
 from measures.storing import reading, write_study
+from measures.studies import studying
 from measures.timing import bare_timeouts
 from pasted import paste
 from table import Row, page, rows
@@ -24,6 +25,7 @@ from clustersim.data.orders import order_of
 from clustersim.loaders.build import loader_of
 from clustersim.loaders.follow import follow, plan
 from clustersim.loaders.sequence import SequenceLoader
+from clustersim.study.engines import engine_of
 
 
 def test_bare_loop_of_as_many_events(benchmark):
@@ -63,6 +65,14 @@ def test_two_commits_stand_side_by_side_in_a_page(tmp_path, capsys):
     readme.write_text("no place")
     with pytest.raises(ValueError, match="expected the lines <!-- performance --> and"):
         paste(readme, "performance", "text")
+
+
+def test_a_study_that_is_timed_comes_to_its_tables():
+    with engine_of("local", 1, None) as engine:
+        of_study, ledger = studying(engine, 3)()
+    assert of_study["replication"].tolist() == [0, 1, 2]
+    assert of_study["ettr"].tolist() == [simulate(LLAMA, replication).summary()["ettr"] for replication in range(3)]
+    assert ledger["replication"].nunique() == 3
 
 
 def test_a_stored_study_is_grown_into_replications_that_differ(tmp_path):

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from clustersim.account import Counts, Draws, Ledger, Spaces, same_batches
-from clustersim.data.carries import Carries, carry_law, cuts_of, lose_carries
-from clustersim.data.packing import Seen, pack, seen_of
+from clustersim.data.carries import Carries
+from clustersim.data.packing import Seen
 from clustersim.history import HOUR_NS, History
 from clustersim.loaders.accounts import CorpusReads, reads_of
+from clustersim.loaders.documents import documents_of, has_documents, lost_in, views_in_units
 from clustersim.loaders.follow import Reads
 from clustersim.loaders.parts import Delivered, Loader
 from clustersim.loaders.taken_out import found_in
@@ -36,6 +37,14 @@ POISON_MAX = 40_000_000
 """The same where poison takes samples out: in each epoch the same ones, which the law of the orders does not know."""
 
 Figure = int | float | None
+
+CORPUS_FIGURES = ("planned_views", "extra_views", "missing_views", "never_seen_samples")
+"""The figures that a mixture has of each corpus, too."""
+
+
+def corpus_figure(name: str, corpus: str) -> str:
+    """What a figure of one corpus of a mixture is called."""
+    return f"{name}.{corpus}"
 
 
 @dataclass(frozen=True)
@@ -60,7 +69,8 @@ class Run:
     def corpora(self) -> list[CorpusReads]:
         """What was read of each corpus of a mixture; of the one corpus, if there is no mixture."""
         drawn_by, ranks = (self.seed, self.replication), self.scenario.sizes.data
-        found = reads_of(self.loader, self.reads, ranks, self.planned_steps, drawn_by, [""])
+        names = [corpus.name for corpus in self.scenario.data.corpora or ()] or [""]
+        found = reads_of(self.loader, self.reads, ranks, self.planned_steps, drawn_by, names)
         return found if self.poison is None else [replace(each, taken_out=self.poison.taken_out) for each in found]
 
     @property
@@ -109,27 +119,12 @@ class Run:
     @cached_property
     def lost_carries(self) -> Carries | None:
         """What restarts lost of the documents that packers held; None where nothing can be lost."""
-        scenario, sequence = self.scenario, self.scenario.model.sequence_length
-        if scenario.loader.carry != "lost":
-            return None
-        assert sequence is not None  # samples are packed
-        cuts = cuts_of(self.history, scenario.loader.readers_per_rank)
-        law = carry_law(scenario.data, sequence, self.seed, self.replication)
-        return lose_carries(law, cuts, self.seed, self.replication)
+        return lost_in(self.history, self.scenario, self.seed, self.replication)
 
     @cached_property
     def seen_documents(self) -> Seen | None:
         """What was seen of each document, of what was planned of it; None unless their lengths are given."""
-        data, sequence = self.scenario.data, self.scenario.model.sequence_length
-        if data.document_lengths is None or data.packing == "none" or self.scenario.loader.carry == "lost":
-            return None
-        assert sequence is not None  # samples are packed
-        lengths = np.array(data.document_lengths, dtype=np.int64)
-        packed = pack(lengths, sequence, data.packing)
-        planned = self.counts.planned > 0
-        wanted = seen_of(packed, lengths, planned.astype(np.int64)).tokens
-        seen = seen_of(packed, wanted, (planned & (self.counts.seen > 0)).astype(np.int64))
-        return Seen(wanted[wanted > 0], seen.tokens[wanted > 0], seen.samples)
+        return documents_of(self.counts, self.scenario) if has_documents(self.scenario) else None
 
     @cached_property
     def by_identity(self) -> bool:
@@ -269,34 +264,28 @@ class Run:
             "never_seen_samples": ledger.never,
             "extra_views_ideal": ideal.extra,
             "missing_views_ideal": ideal.missing,
-            **self._in_documents_and_tokens(ledger),
+            **self._document_figures(ledger),
+            **self._corpus_figures(ledger),
             "identical_steps_share": self.identical_steps / self.steps if self.steps else 1.0,
             "steps": self.steps,
             "rolled_back_steps": self.rolled_back_steps,
         }
 
-    def _in_documents_and_tokens(self, ledger: Ledger) -> dict[str, Figure]:
-        """Extra and missing views in documents, as many as hold so many tokens, and in tokens.
-
-        What packers lost is missing, and as many tokens from further on were read instead.
-        """
-        sizes, mean = self.scenario.sizes, self.scenario.data.mean_document
-        lost = 0 if self.lost_carries is None else int(self.lost_carries.tokens.sum())
-        of_documents = lost / mean if lost and mean else 0
-        figures = {
-            "extra_documents": _times(ledger.extra, sizes.documents_per_sample, of_documents),
-            "missing_documents": _times(ledger.missing, sizes.documents_per_sample, of_documents),
-            "extra_tokens": _times(ledger.extra, sizes.tokens_per_sample, lost),
-            "missing_tokens": _times(ledger.missing, sizes.tokens_per_sample, lost),
+    def _corpus_figures(self, ledger: Ledger) -> dict[str, Figure]:
+        """The figures of each corpus of a mixture, the corpus's name behind the figure's; nothing without a mixture."""
+        cells = ledger.by_cell()
+        columns = dict(zip(CORPUS_FIGURES, (cells.planned_views, cells.extra, cells.missing, cells.never), strict=True))
+        return {
+            corpus_figure(name, corpus.name): int(column[number])
+            for number, corpus in enumerate(self.scenario.data.corpora or ())
+            for name, column in columns.items()
         }
+
+    def _document_figures(self, ledger: Ledger) -> dict[str, Figure]:
+        """Extra and missing views in documents and tokens, and documents that were seen in part or never."""
+        figures = views_in_units(ledger, self.scenario, self.lost_carries)
         if (seen := self.seen_documents) is not None:
             figures |= {"documents_seen_in_part": seen.documents_partly, "documents_never_seen": seen.documents_never}
-        if (carries := self.lost_carries) is not None:
-            figures |= {
-                "documents_seen_in_part": int(carries.partly.sum()),
-                "documents_never_seen": int(carries.whole.sum()),
-                "carry_tokens_lost": lost,
-            }
         return figures
 
     @cached_property
@@ -405,14 +394,21 @@ class Run:
 
     @cached_property
     def ledger(self) -> pd.DataFrame:
-        """How many samples were planned and seen how often: planned, seen, samples; it sums to N."""
+        """How many samples (of which corpus) were planned and seen how often: planned, seen, samples; it sums to N."""
         from clustersim import tables
 
         return tables.ledger(self)
 
     @cached_property
+    def by_corpus(self) -> pd.DataFrame:
+        """One row a corpus of a mixture, or one of all samples: what was planned and seen of it."""
+        from clustersim import tables
+
+        return tables.by_corpus(self)
+
+    @cached_property
     def shards(self) -> pd.DataFrame:
-        """One row a shard, where the order deals out shards; else one row of all samples."""
+        """One row a shard, where the order deals out shards; else one row of all samples (of each corpus)."""
         from clustersim import tables
 
         return tables.shards(self)
@@ -459,15 +455,15 @@ class Run:
 
         return tables.damage(self)
 
+    @cached_property
+    def damage_by_corpus(self) -> pd.DataFrame:
+        """`damage`, one row a restart and corpus of a mixture."""
+        from clustersim import tables
+
+        return tables.damage_by_corpus(self)
+
 
 def _joined(reads: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
     """Steps and samples of all corpora, one after the other."""
     step, sample = (np.concatenate(column) for column in zip(*reads, strict=True))
     return step, sample
-
-
-def _times(views: int, per_view: float | None, more: float = 0) -> Figure:
-    """Views in another unit, and so many more of it; whole where the unit is."""
-    if per_view is None:
-        return None
-    return more + (views * int(per_view) if float(per_view).is_integer() else views * per_view)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clustersim import streams
 from clustersim.data.corpus import Corpus
 from clustersim.data.orders import Order, order_of
 from clustersim.loaders.build import loader_of
@@ -20,9 +21,26 @@ from clustersim.training.compile import World
 
 
 def order_for(scenario: Scenario, seed: int, replication: int = 0) -> Order:
-    """The order in which a replication reads its samples; a function of seed, replication and epoch alone."""
-    sizes = scenario.sizes
-    return order_of(scenario.data.order, Corpus(sizes.samples, sizes.shards), seed, replication)
+    """The order in which a replication reads its samples; a function of seed, replication and epoch alone.
+
+    Raises:
+        ValueError: each corpus of a mixture has one of its own (`orders_for`).
+    """
+    orders = orders_for(scenario, seed, replication)
+    if len(orders) > 1:
+        raise ValueError(f"{len(orders)} corpora have as many orders")
+    return orders[0]
+
+
+def orders_for(scenario: Scenario, seed: int, replication: int = 0) -> list[Order]:
+    """The order of each corpus of a mixture, on which the others have no part; or that of the one corpus."""
+    sizes, kind, corpora = scenario.sizes, scenario.data.order, scenario.data.corpora
+    if corpora is None:
+        return [order_of(kind, Corpus(sizes.samples, sizes.shards), seed, replication)]
+    return [
+        order_of(kind, Corpus(each.samples, each.shards), streams.key(seed, 0, "corpus", each.name), replication)
+        for each in corpora
+    ]
 
 
 def planned_batch(scenario: Scenario, step: int, replication: int = 0, seed: int | None = None) -> NDArray[np.int64]:
@@ -34,7 +52,7 @@ def planned_batch(scenario: Scenario, step: int, replication: int = 0, seed: int
     steps = scenario.sizes.steps
     if step < 0 or (steps is not None and step >= steps):
         raise ValueError(f"no step {step}: they are numbered from 0" + ("" if steps is None else f" to {steps - 1}"))
-    loader = loader_of(scenario, order_for(scenario, *_checked(scenario, seed, replication)))
+    loader = loader_of(scenario, *orders_for(scenario, *_checked(scenario, seed, replication)))
     at = loader.advance(loader.start(scenario.sizes.data), 0, step).position
     return np.concatenate(loader.batch_at(loader.advance(at, step, 1).stretch, step, scenario.sizes.data))
 
@@ -73,8 +91,7 @@ def simulate(
     if not isinstance(scenario, Scenario):
         scenario = load_scenario(scenario)
     seed, replication = _checked(scenario, seed, replication)
-    order = order_for(scenario, seed, replication)
-    loader = loader_of(scenario, order)
+    loader = loader_of(scenario, *orders_for(scenario, seed, replication))
     follower: Follower | None = Follower(loader) if loader.acts_on_time else None
     if wanders(scenario):
         follower = follower_of(scenario, loader, seed, replication)
@@ -91,5 +108,5 @@ def recount(run: Run, scenario: Scenario) -> Run:
     It is `simulate(scenario, run.replication, run.seed)`, without the clock; `study.histories` says which scenarios
     share a history. The loaders of both must be such that do not act on time.
     """
-    loader = loader_of(scenario, order_for(scenario, run.seed, run.replication))
+    loader = loader_of(scenario, *orders_for(scenario, run.seed, run.replication))
     return Run(scenario, run.seed, run.replication, run.history, follow(run.history, loader), loader)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from clustersim.account import Damage, Ledger
 from clustersim.history import HOUR_NS
 from clustersim.scenario.checkpoint import MAIN_TIER
 
@@ -15,13 +16,37 @@ if TYPE_CHECKING:
 
 
 def ledger(run: Run) -> pd.DataFrame:
-    """planned, seen, samples: how many samples were planned p times and seen s times; it sums to N."""
-    return pd.DataFrame(run.account.table._asdict())
+    """planned, seen, samples: how many samples were planned p times and seen s times; it sums to N.
+
+    In a mixture after a column `corpus`, and for each corpus by itself.
+    """
+    return _of_each(run, [pd.DataFrame(ledger.table._asdict()) for ledger in run.ledgers])
 
 
 def shards(run: Run) -> pd.DataFrame:
-    """shard; samples; planned_views, views; extra, missing; never: samples planned and never seen."""
-    return pd.DataFrame(run.account.by_cell()._asdict()).rename(columns={"cell": "shard"})
+    """shard; samples; planned_views, views; extra, missing; never: samples planned and never seen.
+
+    In a mixture after a column `corpus`; each corpus counts its own shards.
+    """
+    return _of_each(run, [_by_cell(ledger) for ledger in run.ledgers]).rename(columns={"cell": "shard"})
+
+
+def by_corpus(run: Run) -> pd.DataFrame:
+    """corpus; samples; planned_views, views; extra, missing; never: samples planned and never seen."""
+    found = [_by_cell(ledger).drop(columns="cell").sum().to_frame().T for ledger in run.ledgers]
+    return _of_each(run, found)
+
+
+def _by_cell(ledger: Ledger) -> pd.DataFrame:
+    return pd.DataFrame(ledger.by_cell()._asdict())
+
+
+def _of_each(run: Run, frames: list[pd.DataFrame]) -> pd.DataFrame:
+    """A frame of each corpus, one after the other, and in a mixture its name in front."""
+    if len(frames) == 1:
+        return frames[0]
+    named = [pd.DataFrame({"corpus": each.name, **frame}) for each, frame in zip(run.corpora, frames, strict=True)]
+    return pd.concat(named, ignore_index=True)
 
 
 def legs(run: Run) -> pd.DataFrame:
@@ -148,11 +173,7 @@ def damage(run: Run) -> pd.DataFrame:
     permutations may be under way, so the rows may be a draw where the run's own counts are not.
     """
     rows = run.history.legs
-    # A run that ended behind steps that an earlier leg kept has lost them for good.
-    kept = [min(leg.kept, run.steps) for leg in rows]
-    ends = np.maximum.accumulate(kept)
-    ends[-1] = max(ends[-1], run.planned_steps)
-    so_far = [each.damage(ends, run.by_identity) for each in run.corpora]
+    kept, so_far = _so_far(run)
     samples_before = run.scenario.sizes.batches.before
     before, after = rows[:-1], rows[1:]
     return pd.DataFrame(
@@ -174,3 +195,31 @@ def damage(run: Run) -> pd.DataFrame:
             "exact": "identity" if all(each.exact == "identity" for each in so_far) else "distribution",
         }
     )
+
+
+def damage_by_corpus(run: Run) -> pd.DataFrame:
+    """corpus, restart; extra_views, missing_views (so far); exact: the damage of each corpus by itself.
+
+    The restarts of a corpus follow each other; over the corpora they sum to `damage`.
+    """
+    found = [
+        pd.DataFrame(
+            {
+                "restart": [leg.leg for leg in run.history.legs[1:]],
+                "extra_views": each.extra[1:],
+                "missing_views": each.missing[1:],
+                "exact": each.exact,
+            }
+        )
+        for each in _so_far(run)[1]
+    ]
+    return _of_each(run, found)
+
+
+def _so_far(run: Run) -> tuple[list[int], list[Damage]]:
+    """For each leg the steps of the lineage at its end, and of each corpus the damage then."""
+    # A run that ended behind steps that an earlier leg kept has lost them for good.
+    kept = [min(leg.kept, run.steps) for leg in run.history.legs]
+    ends = np.maximum.accumulate(kept)
+    ends[-1] = max(ends[-1], run.planned_steps)
+    return kept, [each.damage(ends, run.by_identity) for each in run.corpora]

@@ -6,6 +6,7 @@ from clustersim.cli.output import table
 from clustersim.cli.words import count, duration, plural, share
 from clustersim.cluster.compile import law_of
 from clustersim.forecast import Forecast
+from clustersim.loaders.taken_out import wanders
 from clustersim.scenario import Scenario
 from clustersim.scenario.checkpoint import Medium
 from clustersim.storage.feeding import supply_of
@@ -31,6 +32,7 @@ def assumptions(scenario: Scenario, forecast: Forecast) -> Table:
     for subject, text in (
         ("machine", _machine(scenario, forecast)),
         ("step", _step(scenario, forecast)),
+        ("mixture", _mixture(scenario, forecast)),
         ("failures", _failures(forecast)),
         ("maintenance", _maintenance(scenario)),
         ("checkpoint", _checkpoint(scenario, forecast)),
@@ -57,7 +59,19 @@ def _step(scenario: Scenario, forecast: Forecast) -> str:
     step = f"{duration(forecast.step_s)} for {plural(forecast.global_batch, 'sample')}"
     if ramp := scenario.model.ramp:
         step += f", {count(ramp[0].global_batch)} at first, growing until {count(ramp[-1].until_samples)} are read"
+    if scenario.data.corpora is not None:
+        return step
     return f"{step}; an epoch of {count(forecast.samples)} samples takes {count(forecast.epoch_steps)} steps"
+
+
+def _mixture(scenario: Scenario, forecast: Forecast) -> str:
+    corpora = scenario.data.corpora or ()
+    whole, read = sum(each.weight for each in corpora), scenario.sizes.batches.before(forecast.failure_free_steps)
+    return "; ".join(
+        f"{each.name} {share(each.weight / whole)}, {count(read * each.weight / whole / each.samples)} "
+        f"epochs of {plural(each.samples, 'sample')}"
+        for each in corpora
+    )
 
 
 def _failures(forecast: Forecast) -> str:
@@ -160,7 +174,8 @@ def _poison(scenario: Scenario) -> str:
     number = round((poison.share or 0) * scenario.sizes.samples) if poison.samples is None else len(poison.samples)
     kill = "one of them crashes" if poison.together == 1 else f"{poison.together} of them in a batch crash"
     then = f"after {plural(poison.retries, 'retry', 'retries')}: {poison.act}"
-    return f"{plural(number, 'sample')}; {kill} a step each time; {then}"
+    where = "at another step after each restart" if wanders(scenario) else "each time"
+    return f"{plural(number, 'sample')}; {kill} a step {where}; {then}"
 
 
 def _spelt(value: object) -> str:

@@ -40,6 +40,8 @@ def poison(
             'expected an order in which a sample has a step, found data.order = "with-replacement"',
             param_hint="SCENARIO",
         )
+    if loaded.data.corpora is not None:
+        raise typer.BadParameter("expected one corpus, found data.corpora", param_hint="SCENARIO")
     found = hunts(loaded, replications, seed)
     if json:
         rows = [{key: None if value != value else value for key, value in row.items()} for row in _rows(found)]

@@ -9,7 +9,7 @@ import pandas as pd
 from analysis import damage, plots
 from analysis.report import Plot, Report, Table, download
 from clustersim.cli.report_parts import assumed, number, text
-from clustersim.cli.run_page import FIGURES, answer, exactness, fate
+from clustersim.cli.run_page import CORPUS_COLUMNS, FIGURES, answer, corpus_rows, exactness, fate, is_of_corpus
 from clustersim.cli.words import count, hours, plural, share
 from clustersim.study.provenance import provenance
 from clustersim.study.result import Result
@@ -33,7 +33,7 @@ def report_of_run(directory: Path) -> Report:
         what=f"A run with seed {result.seed}, {plural(result.replications, 'replication')}.",
         answer=answer(result),
         plots=_plots(result, damage.load(directory)),
-        tables=[_figures(result), _times(result), _ledger(result)],
+        tables=[_figures(result), _times(result), *_corpora(result), _ledger(result)],
         assumptions=assumed(result.scenario),
         scenario=scenario,
         provenance=made_by,
@@ -76,7 +76,7 @@ def _plots(result: Result, stored: damage.Stored) -> list[Plot]:
 
 def _figures(result: Result) -> Table:
     """One row a figure; those that the scenario does not give are left out."""
-    known = [name for name, value in result.summaries[0].items() if value is not None]
+    known = [name for name, value in result.summaries[0].items() if value is not None and not is_of_corpus(name)]
     labels = {name: FIGURES.get(name, (name, count)) for name in known}
     if result.replications == 1:
         rows = [[text(label), number(result.summaries[0][name] or 0, words)] for name, (label, words) in labels.items()]
@@ -103,6 +103,15 @@ def _times(result: Result) -> Table:
         if mean
     ]
     return Table("Where the time went", ("bucket", "mean" if result.replications > 1 else "time", "share"), rows)
+
+
+def _corpora(result: Result) -> list[Table]:
+    """One row a corpus of a mixture."""
+    if result.scenario.data.corpora is None:
+        return []
+    rows = [[text(name), *(number(figure, count) for figure in figures)] for name, figures in corpus_rows(result)]
+    note = "Means over the replications." if result.replications > 1 else ""
+    return [Table("Corpora", ("corpus", *CORPUS_COLUMNS), rows, note)]
 
 
 def _ledger(result: Result) -> Table:

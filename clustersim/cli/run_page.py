@@ -11,7 +11,7 @@ from clustersim.cli.outcome import unfinished
 from clustersim.cli.output import table
 from clustersim.cli.words import count, duration, hours, plural, share, size
 from clustersim.forecast import forecast
-from clustersim.run import Figure
+from clustersim.run import CORPUS_FIGURES, Figure, corpus_figure
 from clustersim.study.result import Result
 from clustersim.study.spread import Spread
 
@@ -84,6 +84,7 @@ def run_page(result: Result) -> list[RenderableType]:
         "",
         _times(result),
         "",
+        *_corpora(result),
         *_ledger(result),
         "",
         exactness(result),
@@ -120,11 +121,16 @@ def answer(result: Result) -> list[str]:
         f"Of {said('wall_h')} it trained usefully for {said('ettr')}: "
         f"{said('interruptions', 'interruption')}, {said('rolled_back_steps', 'step')} rolled back."
     )
-    scratch = None
+    scratch = poison = None
+    if totals.get("poison_crashes"):
+        poison = (
+            f"Poison crashed it {said('poison_crashes', 'time')}, at {said('poison_steps', 'step')}, and "
+            f"{said('poison_acted', 'time')} often enough at one of them that something was done."
+        )
     if totals["from_scratch"]:
         scratch = f"No checkpoint was left at {said('from_scratch', 'restart')}: training began anew at step 0."
     several = None if alone else "In brackets: 95 % intervals of the means."
-    return [line for line in (*ended, data, clock, scratch, several) if line]
+    return [line for line in (*ended, data, clock, poison, scratch, several) if line]
 
 
 def _in_words(result: Result) -> Callable[..., str]:
@@ -152,7 +158,7 @@ def _figures(first: dict[str, Figure], spreads: dict[str, Spread | None] | None,
     """One row a figure; those that the scenario does not give are left out."""
     head = ("Figures", "") if spreads is None else ("Figures", "mean", "95 % interval of it", "P5", "P50", "P95")
     rows = table(*head)
-    for name in [*FIGURES, *(name for name in first if name not in FIGURES)]:
+    for name in [*FIGURES, *(name for name in first if name not in FIGURES and not is_of_corpus(name))]:
         value = first.get(name)
         if value is None or (hidden_ideal and name.endswith("_ideal")):
             continue
@@ -182,6 +188,35 @@ def _times(result: Result) -> Table:
             quantiles = [] if spread is None else [hours(spread["p05"]), hours(spread["p95"])]
             rows.add_row(name.replace("_", " "), hours(mean), share(mean / wall), *quantiles)
     return rows
+
+
+def is_of_corpus(name: str) -> bool:
+    """Whether a figure is of one corpus of a mixture: those have a table of their own."""
+    return name.startswith(tuple(f"{figure}." for figure in CORPUS_FIGURES))
+
+
+CORPUS_COLUMNS = ("samples", "epochs planned", "extra views", "missing views", "never seen")
+"""What `corpus_rows` says of a corpus behind its name."""
+
+
+def corpus_rows(result: Result) -> list[tuple[str, list[float]]]:
+    """Of each corpus of a mixture its name and its figures, means over replications, in `CORPUS_COLUMNS`."""
+    rows = []
+    for corpus in result.scenario.data.corpora or ():
+        names = [corpus_figure(name, corpus.name) for name in CORPUS_FIGURES]
+        planned, *damage = (sum(row[name] or 0 for row in result.summaries) / result.replications for name in names)
+        rows.append((corpus.name, [corpus.samples, planned / corpus.samples, *damage]))
+    return rows
+
+
+def _corpora(result: Result) -> list[RenderableType]:
+    """One row a corpus of a mixture; nothing without one."""
+    if result.scenario.data.corpora is None:
+        return []
+    rows = table("Corpora" if result.replications == 1 else "Corpora, means", *CORPUS_COLUMNS)
+    for name, figures in corpus_rows(result):
+        rows.add_row(name, *(count(figure) for figure in figures))
+    return [rows, ""]
 
 
 def _ledger(result: Result) -> list[RenderableType]:

@@ -14,16 +14,16 @@ from clustersim.scenario import Scenario
 
 def loader_of(scenario: Scenario, *orders: Order) -> Loader:
     """The scenario's loader over the order of each of its corpora; it has an end only if the run ends by epochs."""
-    sizes, stated = scenario.sizes, scenario.loader
+    sizes, stated, corpora = scenario.sizes, scenario.loader, scenario.data.corpora or ()
     parts = Parts(**stated.model_dump(exclude={"preset", "reshuffle_lasts", "last_batch", "carry"}))
     parts = replace(
         parts,
         reshuffle_lasts=stated.reshuffle_lasts or "epoch",
         last_batch=stated.last_batch or ("span" if stated.partition == "global" else "short"),
     )
-    if sizes.batches.ramp:
+    if corpora or sizes.batches.ramp:
         loaders = [SequenceLoader(order, 1, parts, sizes.epochs) for order in orders]
-        return MixtureLoader(loaders, Blend([1]), sizes.batches)
+        return MixtureLoader(loaders, Blend([corpus.weight for corpus in corpora] or [1]), sizes.batches)
     (order,) = orders
     if parts.last_batch == "span":
         return SequenceLoader(order, sizes.batch, parts, sizes.epochs, Skips(scenario.data.skipped))

@@ -210,6 +210,39 @@ class Sharded:
         return offsets
 
 
+@dataclass(frozen=True)
+class Remaining:
+    """A deal that was made for more ranks, of which the first are left: their readers' parts stay as they are."""
+
+    whole: Deal
+    of: int  # ranks that it was made for
+    ranks: int  # that are left
+
+    @cached_property
+    def _readers(self) -> Ints:
+        """What the readers that are left are numbered in the whole deal, int64[readers], rising."""
+        workers = len(self.whole.lengths) // self.of
+        numbers: Ints = np.arange(workers)[:, None] * self.of + np.arange(self.ranks)
+        return numbers.ravel()
+
+    @cached_property
+    def lengths(self) -> Ints:
+        """The samples of each reader, int64[readers]."""
+        lengths: Ints = self.whole.lengths[self._readers]
+        return lengths
+
+    def runs(self, begun: Ints, ended: Ints, pace: Ints) -> Runs:
+        """Those of the whole deal, where nobody else reads anything."""
+        everybody = np.zeros((3, len(self.whole.lengths)), np.int64)
+        everybody[:, self._readers] = begun, ended, pace
+        runs = self.whole.runs(*everybody)
+        return runs._replace(reader=np.searchsorted(self._readers, runs.reader))
+
+    def offsets(self, reader: int, start: int, stop: int) -> Ints:
+        """The offsets at local positions [start, stop) of a reader, int64[stop - start]."""
+        return self.whole.offsets(int(self._readers[reader]), start, stop)
+
+
 def _lengths(size: int, readers: int, uneven: Uneven, multiple: int) -> Ints:
     """The samples of each reader where N samples are divided as evenly as they go."""
     each, longer = divmod(size, readers)

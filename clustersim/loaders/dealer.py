@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from clustersim import streams
 from clustersim.data.orders import NestedShuffle, Order, Sequential, ShardShuffle, WithReplacement
-from clustersim.loaders.deal import Contiguous, Deal, Sharded, Strided
+from clustersim.loaders.deal import Contiguous, Deal, Remaining, Sharded, Strided
 from clustersim.loaders.listed import Interleaved, Listed, Queued, canonical, groups_of
 from clustersim.loaders.parts import Parts
 
@@ -37,6 +37,10 @@ class Dealer:
         `first`: the ranks that the run began with.
         """
         parts = self._parts
+        if parts.dealt_to == "first-ranks" and ranks < first:
+            whole = self.deal(family, epoch, first, np.resize(batches, first), first)
+            assert not isinstance(whole, Listed)  # scenarios are held to it
+            return self._dealt.setdefault((first, ranks, 0), Remaining(whole, first, ranks))
         readers = len(batches) * parts.readers_per_rank
         multiple = 1 if parts.last_batch == "short" else int(batches.max())
         fixed = parts.partition in ("global", "strided", "contiguous") and not self.lists
@@ -60,13 +64,6 @@ class Dealer:
         if parts.partition == "contiguous":
             return Contiguous(order.size, readers, uneven, multiple, len(batches))
         return Strided(order.size, readers, uneven, multiple)
-
-    def divide(self, samples: Ints, ranks: int) -> Listed:
-        """Some samples in as many contiguous runs as there are readers, rank by rank."""
-        workers = self._parts.readers_per_rank
-        cuts = len(samples) * np.arange(ranks * workers + 1) // (ranks * workers)
-        runs = [samples[low:high] for low, high in pairwise(cuts.tolist())]
-        return Listed([runs[rank * workers + worker] for worker in range(workers) for rank in range(ranks)])
 
     def _sharded(self, family: int, epoch: int, readers: int, ranks: int) -> Deal | Listed:
         parts = self._parts

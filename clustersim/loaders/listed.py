@@ -93,6 +93,52 @@ class Queued(Listed):
         return [np.concatenate(part) for part in parts], doing, todo
 
 
+class Redivided(Listed):
+    """The rest of an epoch, dealt anew: from `start` on of the `stream` in which its first ranks would have read it."""
+
+    def __init__(self, parts: Sequence[Ints], stream: Ints, start: int) -> None:
+        super().__init__(parts)
+        self.stream = stream
+        self.start = start
+
+
+def redivided(stream: Ints, position: int, ranks: int, workers: int, batch: int, drops: bool) -> Redivided:
+    """Deal out the rest of a stream: batch after batch to rank after rank, and of each rank to worker after worker.
+
+    Args:
+        stream: the epoch's samples, int64.
+        position: how many of them are read; what makes no whole batch of all ranks is read again.
+        ranks: there are now.
+        workers: of each rank.
+        batch: samples of a rank's batch.
+        drops: cut the end to whole batches of all workers.
+    """
+    start = position - position % (ranks * batch)
+    rest = stream[start:]
+    if drops:
+        rest = rest[: len(rest) - len(rest) % (ranks * workers * batch)]
+    turn = np.arange(len(rest)) // batch % (ranks * workers)  # worker 0 of every rank, then worker 1
+    return Redivided([rest[turn == reader] for reader in range(ranks * workers)], stream, start)
+
+
+def in_steps(parts: Sequence[Ints], batches: Ints, drops: bool) -> Ints:
+    """The samples of readers in the order of the steps, int64, if each rank's workers deliver in turn.
+
+    Args:
+        parts: of each reader: worker 0 of every rank, then worker 1.
+        batches: samples of each rank's batch, int64[ranks].
+        drops: whether a batch that is not whole is left out.
+    """
+    found, least = [np.zeros(0, np.int64)], batches if drops else np.ones_like(batches)
+    for turn in range(max(-(-len(part) // int(batches.min())) for part in parts)):
+        for reader, part in enumerate(parts):
+            batch = int(batches[reader % len(batches)])
+            rows = part[turn * batch : (turn + 1) * batch]
+            if len(rows) >= least[reader % len(batches)]:
+                found.append(rows)
+    return np.concatenate(found)
+
+
 def canonical(samples: Ints, runs: int, ranks: int, batch: int) -> Ints:
     """An epoch whose order is cut in `runs` canonical runs, each filled up with its first sample for its ranks.
 

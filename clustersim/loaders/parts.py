@@ -45,6 +45,7 @@ class Parts:
     on_layout_change: OnLayoutChange = "reshard"
     partition: Partition = "global"
     permutes: Literal["epoch", "part"] = "epoch"
+    dealt_to: Literal["ranks", "first-ranks"] = "ranks"
     readers_per_rank: int = 1  # workers that the data is divided over
     uneven: Uneven = "leave"
     last_batch: Literal["span", "short", "drop", "pad"] = "span"

@@ -54,12 +54,11 @@ class Pass:
     @cached_property
     def pace(self) -> Ints:
         """A number for each reader; those of one number take their batches in the same steps: int64[ranks, workers]."""
-        ranks, workers = self.begun.shape
+        workers = self.begun.shape[1]
         if workers == 1:
             return self.rank_batch[:, None]
-        kinds = np.column_stack([self.rank_batch, self.turn, self.left])
-        rank = np.unique(kinds, axis=0, return_inverse=True)[1].reshape(ranks, 1)
-        numbers: Ints = rank * workers + np.arange(workers)
+        rank = number((self.rank_batch, self.turn, *self.left.T))[2]
+        numbers: Ints = rank[:, None] * workers + np.arange(workers)
         return numbers
 
     def reads_at(self, step: int) -> tuple[object, ...]:

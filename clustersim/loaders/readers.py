@@ -61,6 +61,7 @@ class Readers:
         self._repeats = parts.repeats or epochs
         self._first_ranks = ranks
         self._batches: dict[int, Ints] = {}
+        self._starts: dict[int, Standing] = {}
         self._carried: list[Carried] = []
 
     @property
@@ -126,9 +127,11 @@ class Readers:
 
     def start(self, ranks: int) -> Standing:
         """The beginning of epoch 0."""
-        zero = np.zeros((1 if self._one else ranks, self.parts.readers_per_rank), np.int64)
-        none = zero[:, 0]
-        return Standing(ranks, 0, 0, zero, none, none, zero, none, zero, zero - 1, ranks)
+        if ranks not in self._starts:  # thousands of legs may begin with it
+            zero = np.zeros((1 if self._one else ranks, self.parts.readers_per_rank), np.int64)
+            none = zero[:, 0]
+            self._starts[ranks] = Standing(ranks, 0, 0, zero, none, none, zero, none, zero, zero - 1, ranks)
+        return self._starts[ranks]
 
     def _begin(self, at: Standing, epoch: int, ranks: int | None = None, family: int = 0) -> Standing:
         """The beginning of an epoch, at the same step."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from clustersim import streams
 from clustersim.history import Refused
-from clustersim.loaders.listed import Interleaved, Listed, Queued
+from clustersim.loaders.listed import Interleaved, Listed, Queued, Redivided, in_steps, redivided
 from clustersim.loaders.readers import Readers
 from clustersim.loaders.standing import Carried, Kept, Standing
 
@@ -60,7 +60,7 @@ class ReaderLoader(Readers):
             return Refused(f"the loader was saved by {at.ranks} ranks, and {ranks - at.ranks} of {ranks} have no state")
         match parts.comes_back:
             case "restart-run":
-                return self.start(ranks)
+                return replace(self.start(ranks), first=at.first)
             case "restart-epoch":
                 begun = self._begin(at, at.epoch, ranks)
                 return replace(begun, counted=begun.counted + at.counted.max()) if parts.keeps_count else begun
@@ -167,15 +167,22 @@ class ReaderLoader(Readers):
         return self._listed(at, ranks, Queued(waiting, self.rank_batches(ranks)))
 
     def _redivided(self, at: Standing, ranks: int) -> Standing | Refused:
-        """What nobody has read, in whole global rounds of batches of all workers."""
+        """What nobody has read, in the order in which the ranks that began the epoch would have read it."""
         share, count = self.size // ranks, int(at.read.sum(axis=1).max())
         if count > share:
             return Refused(f"a rank has read {count} samples, and on {ranks} ranks each has {share}")
-        rest = np.concatenate([self._unread(at, *place) for place in np.ndindex(at.read.shape)])
-        if not len(rest):
+        drops, workers = self.parts.last_batch == "drop", at.read.shape[1]
+        if isinstance(at.lists, Redivided):
+            stream, start = at.lists.stream, at.lists.start
+        else:
+            begun = self._begin(at, at.epoch, family=at.family)
+            parts = [self._unread(begun, rank, worker) for worker in range(workers) for rank in range(at.ranks)]
+            stream, start = in_steps(parts, self.rank_batches(at.ranks), drops), 0
+        position = start + int(at.read.sum())
+        if position >= len(stream):
             return self._begin(at, at.epoch, ranks)
-        whole = int(self.rank_batches(ranks).sum()) * at.read.shape[1]
-        return self._listed(at, ranks, self._dealer.divide(rest[: len(rest) - len(rest) % whole], ranks))
+        batch = int(self.rank_batches(ranks).max())
+        return self._listed(at, ranks, redivided(stream, position, ranks, workers, batch, drops))
 
     def _interleaved(self, at: Standing, ranks: int) -> Standing | Refused:
         """Each reader takes up how far its groups of shards were read, in the groups that it has now."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from clustersim.history import History, Refused
 from clustersim.loaders.follow import Follower
 from clustersim.loaders.parts import Position
-from clustersim.loaders.poison import Ints, Poison, Policy, Trail, places_of
+from clustersim.loaders.poison import Deadly, Ints, Poison, Policy, Trail, places_of
 from clustersim.loaders.sequence import SequenceLoader
 
 CAUSE = "poison"
@@ -39,6 +39,7 @@ class Wandering(Follower):
         self._trials = 0  # of a search, which are still to come
         self._own = places_of(poison, loader.spaces_to_count, 0, self._epochs)
         self._places = self._own
+        self._met: Deadly | None = None  # of the leg that has begun
 
     def begin(self, step: int, degree: int, goes_on: bool = False) -> int | Refused | None:
         """A leg begins: how many steps the loader will deliver (None: no end)."""

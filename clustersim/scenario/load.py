@@ -103,9 +103,9 @@ def _read(path: Path, display: str) -> dict[str, Any]:
     except FileNotFoundError:
         known = shipped()
         expected = f"a scenario file, or one of {', '.join(known)}"
-        raise problem(display, "", expected, "no such file", closest(path.stem, known)) from None
+        raise problem(display, "", expected, "no such file", _beside(path) or closest(path.stem, known)) from None
     except IsADirectoryError:
-        raise problem(display, "", "a scenario file", "a directory") from None
+        raise problem(display, "", "a scenario file", "a directory", _beside(path)) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise problem(display, "", "a readable scenario file", f"an error ({reason})") from None
@@ -115,6 +115,12 @@ def _read(path: Path, display: str) -> dict[str, Any]:
         raise problem(display, "", "TOML", "a value nested too deeply") from None
     except ValueError as error:
         raise _syntax_error(str(error), text, display) from None
+
+
+def _beside(path: Path) -> str | None:
+    """The file of that name with its ending, if there is one: bare names are those of shipped scenarios."""
+    meant = Path(f"{path}.toml")
+    return str(meant) if meant.is_file() else None
 
 
 def _syntax_error(message: str, text: str, display: str) -> ScenarioError:

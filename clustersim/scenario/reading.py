@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import model_validator
 
+from clustersim.scenario.corpora import Corpus, check_corpora
 from clustersim.scenario.errors import wrong
 from clustersim.scenario.packing import count_whole, whole_per_document
 from clustersim.scenario.part import Part
@@ -42,6 +43,8 @@ class Data(Part):
     """Instead of documents."""
     windows: Windows | None = None
     """Instead of documents: overlapping windows of one sequence."""
+    corpora: tuple[Corpus, ...] | None = None
+    """Instead of documents: several corpora that every batch is mixed of. Samples are numbered through all of them."""
     bytes_per_sample: BytesEach | None = None
     """Mean bytes of a sample as it lies in its shard; its tokens times model.bytes_per_token if not said."""
     tokens_per_document: PositiveNumber | None = None
@@ -67,13 +70,19 @@ class Data(Part):
 
     @model_validator(mode="after")
     def _check(self) -> "Data":
-        missing = [self.documents, self.document_lengths, self.samples, self.windows].count(None)
-        if missing != 3:
-            found = "none of them" if missing == 4 else "more than one"
-            raise wrong("exactly one of documents, document_lengths, samples and windows", found, key="samples")
+        told = [self.documents, self.document_lengths, self.samples, self.windows, self.corpora]
+        if told.count(None) != len(told) - 1:
+            found = "none of them" if told.count(None) == len(told) else "more than one"
+            raise wrong(
+                "exactly one of documents, document_lengths, samples, windows and corpora", found, key="samples"
+            )
         self._check_documents()
-        if self.shards > _MOST_SHARDS:
-            raise wrong("at most 10 M shards", str(self.shards), key="shards")
+        if self.corpora is not None:
+            check_corpora(self.corpora)
+            if self.shards != 1:
+                raise wrong("the shards of each corpus beside data.corpora", str(self.shards), key="shards")
+        if self.count_shards > _MOST_SHARDS:
+            raise wrong("at most 10 M shards", str(self.count_shards), key="shards")
         if self.tokens_per_document is not None and self.tokens_per_document >= _LONGEST_DOCUMENT:
             raise wrong("a mean length below 1e15 tokens", str(self.tokens_per_document), key="tokens_per_document")
         for number, (low, high) in enumerate(self.skip or ()):
@@ -109,6 +118,11 @@ class Data(Part):
         return sum(self.document_lengths) / len(self.document_lengths)
 
     @property
+    def count_shards(self) -> int:
+        """Shards of all corpora."""
+        return self.shards if self.corpora is None else sum(corpus.shards for corpus in self.corpora)
+
+    @property
     def skipped(self) -> list[tuple[int, int]]:
         """The runs of positions that are skipped, rising and apart from each other."""
         runs: list[tuple[int, int]] = []
@@ -127,6 +141,8 @@ class Data(Part):
         """Samples of an epoch (may be 0); `sequence_length` in tokens, needed where documents are packed."""
         if self.samples is not None:
             return self.samples
+        if self.corpora is not None:
+            return sum(corpus.samples for corpus in self.corpora)
         if self.windows is not None:
             return self.windows.count
         # `_check` left no other case.
@@ -158,6 +174,9 @@ class Loader(Part):
     every n-th shard, a run of shards, or the next shard of a common queue."""
     permutes: Literal["epoch", "part"] = "epoch"
     """With partition = "contiguous" or "shards": the epoch is shuffled and then divided, or each part by itself."""
+    dealt_to: Literal["ranks", "first-ranks"] = "ranks"
+    """Parts are dealt to the ranks that there are; or they stay dealt to those that the run began with, and nobody
+    reads what was dealt to a rank that is lost."""
     readers_per_rank: PositiveCount = 1
     """Workers of a rank that the data is divided over; workers that only fetch ahead are told by prefetch."""
     uneven: Literal["leave", "pad", "drop"] = "leave"
@@ -296,18 +315,19 @@ class Loader(Part):
         if self.comes_back == "remainder" and (self.partition != "global" or self.counted_at != "trained"):
             expected = 'partition = "global" and counted_at = "trained" beside "remainder"'
             raise wrong(expected, f'"{self.partition}" and "{self.counted_at}"', key="comes_back")
-        for key, needed in _TOGETHER:
-            value, usual = getattr(self, key), type(self).model_fields[key].default
-            if value != usual:
-                for other, allowed in needed.items():
-                    found = getattr(self, other)
-                    if not allowed:
-                        fits, beside = bool(found), f"{other} of at least 1"
-                    else:
-                        fits = found in allowed or (other == "last_batch" and found is None and not spans)
-                        beside = f"{other} = {' or '.join(_spelt(each) for each in allowed)}"
-                    if not fits:
-                        raise wrong(f"{beside} beside {_spelt(value)}", _spelt(found), key=key)
+        usual = {key: field.default for key, field in type(self).model_fields.items()}
+        stated = [(key, needed) for key, needed in _TOGETHER if getattr(self, key) != usual[key]]
+        stated += [(key, needed) for (key, value), needed in _BESIDE.items() if getattr(self, key) == value]
+        for key, needed in stated:
+            for other, allowed in needed.items():
+                found = getattr(self, other)
+                if not allowed:
+                    fits, beside = bool(found), f"{other} of at least 1"
+                else:
+                    fits = found in allowed or (other == "last_batch" and found is None and not spans)
+                    beside = f"{other} = {' or '.join(_spelt(each) for each in allowed)}"
+                if not fits:
+                    raise wrong(f"{beside} beside {_spelt(getattr(self, key))}", _spelt(found), key=key)
         return self
 
 
@@ -329,6 +349,17 @@ _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
     ("counted_at", {"saves": ("samples",), "readers_per_rank": (1,)}),
     ("reshuffle_lasts", {"comes_back": ("reshuffle",)}),
     ("permutes", {"partition": ("contiguous", "shards", "contiguous-shards")}),
+    (
+        "dealt_to",
+        {
+            "partition": ("strided", "contiguous"),
+            "on_layout_change": ("keep",),
+            "permutes": ("epoch",),
+            "last_batch": ("short",),
+            "buffer": (0,),
+            "keeps_count": (False,),
+        },
+    ),
     ("readers_per_rank", {"partition": _PARTS}),
     ("uneven", {"partition": _IN_SAMPLES}),
     (
@@ -363,6 +394,18 @@ _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
     ("missing_state", {"partition": _PARTS, "on_layout_change": ("keep",)}),
     ("past_end", {"comes_back": ("exact", "reshuffle")}),
 ]
+
+# What one of its choices goes together with.
+_BESIDE: dict[tuple[str, object], dict[str, tuple[object, ...]]] = {
+    ("on_layout_change", "redivide"): {
+        "partition": ("strided", "contiguous", "shards", "contiguous-shards"),
+        "permutes": ("epoch",),
+        "saves": ("samples",),
+        "comes_back": ("exact",),
+        "repeats": (1,),
+        "buffer": (0,),
+    },
+}
 
 # What makes a part that no formula gives; None: any value that is not the usual one.
 _LISTED: list[tuple[str, object]] = [

@@ -211,6 +211,11 @@ class Scenario(Part):
                 raise wrong('counted_at = "trained" and no remainder with data.skip', found, key="loader")
         if self.model.ramp:
             self._check_paced("model.batch_ramp")
+        if self.data.corpora is not None:
+            self._check_paced("data.corpora")
+            if self.run.epochs is not None:
+                expected = "an end by steps, samples, tokens or time with data.corpora, which have epochs of their own"
+                raise wrong(expected, str(self.run.epochs), key="run.epochs")
         if self.recovery.batch == "shrinks" and loader.rank_batch != "constant":
             expected = '"constant" with recovery.batch = "shrinks"'
             raise wrong(expected, f'"{loader.rank_batch}"', key="loader.rank_batch")

@@ -37,7 +37,7 @@ class Sizes:
     batches: Batches
     """Samples of each step."""
     samples: int
-    """Samples of an epoch, N."""
+    """Samples of an epoch, N; of all corpora of a mixture, which have epochs of their own."""
     shards: int
     """Shards that the samples lie in."""
     tokens_per_sample: float | None
@@ -130,7 +130,7 @@ def measure(
             raise wrong(expected, str(degree), key="parallelism.data")
 
     samples = data.count_samples(model.sequence_length)
-    if samples < batch:
+    if samples < batch and data.corpora is None:
         raise wrong(f"an epoch of at least one global batch ({batch} samples)", f"{samples} samples", key="data")
     if data.shards > samples:
         raise wrong(f"at most {samples}, the samples of an epoch", str(data.shards), key="data.shards")
@@ -173,7 +173,7 @@ def measure(
         batch=batch,
         batches=batches,
         samples=samples,
-        shards=data.shards,
+        shards=data.count_shards,
         tokens_per_sample=tokens_per_sample,
         documents_per_sample=_documents_per_sample(data, model.sequence_length, samples),
         steps=steps,

@@ -137,25 +137,52 @@ def _table(path: Path, traced: Traced) -> "pd.DataFrame":
     import json
 
     import pandas as pd
+    import pyarrow.parquet as pq
 
     try:
         if path.suffix.lower() == ".json":
             table = pd.json_normalize(json.loads(path.read_text("utf-8")))
         elif path.suffix.lower() == ".csv":
-            table = pd.read_csv(path)
+            table = _csv(path)
         else:
-            table = pd.read_parquet(path)
-    except (OSError, ValueError, NotImplementedError, AttributeError) as error:
+            table = pq.read_table(path).to_pandas(ignore_metadata=True)
+    except TraceError:
+        raise
+    except Exception as error:  # what a library makes of bytes that are no table is any of them
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise TraceError("trace", "a table of faults", f"an error ({reason[:80]})") from None
     for key, column in traced.columns.model_dump(exclude_none=True).items():
         if column not in table.columns:
             raise TraceError(f"columns.{key}", f"a column of {traced.trace}", show(column))
+    if table.empty:
+        raise TraceError("trace", "a row for each fault or event", "none")
     return table
+
+
+def _csv(path: Path) -> "pd.DataFrame":
+    """Every value as it is written, an empty one as None. A row that was cut short is not taken for one with an end.
+
+    Raises TraceError, what reading raises, and csv.Error.
+    """
+    import csv
+
+    import pandas as pd
+
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        heading, *lines = [line for line in csv.reader(file, strict=True) if line] or [[]]
+    for number, line in enumerate(lines, 1):
+        if len(line) != len(heading):
+            raise TraceError("trace", f"{len(heading)} values in row {number}, as the heading has", str(len(line)))
+    for name in heading:
+        if heading.count(name) > 1:
+            raise TraceError("trace", "each column once", f"{show(name)} again")
+    return pd.DataFrame([[value or None for value in line] for line in lines], columns=heading, dtype=object)
 
 
 def _rows(table: "pd.DataFrame", traced: Traced) -> list[_Row]:
     """One row a fault, in the order of the file, which must be that of time."""
+    from pandas.api.types import is_scalar
+
     columns = traced.columns
     numbers: dict[object, int] = {}
     rows: list[_Row] = []
@@ -166,21 +193,27 @@ def _rows(table: "pd.DataFrame", traced: Traced) -> list[_Row]:
     for number, (time, node, word, cause) in enumerate(
         zip(table[columns.time], table[columns.node], told, causes, strict=True), 1
     ):
+        for key, value in (("node", node), ("end" if columns.end else "event", word), ("cause", cause)):
+            if not is_scalar(value):
+                raise TraceError(f"columns.{key}", "single values", f"{show(value)} in row {number}")
+        if _is_missing(node):
+            raise TraceError("columns.node", "the name of a node", f"nothing in row {number}")
         at_ns = _time(time, traced, "time", number)
         if last_ns is not None and at_ns < last_ns:
             raise TraceError("trace", "times in order", f"row {number} before the one above")
         last_ns = at_ns
+        named = "" if _is_missing(cause) else str(cause)
         index = numbers.setdefault(node, len(numbers))
         if index >= traced.nodes:
             raise TraceError("nodes", f"at least the {index + 1} nodes named until row {number}", str(traced.nodes))
         if columns.end is not None:
-            end_ns = None if word is None or word != word else _time(word, traced, "end", number)
+            end_ns = None if _is_missing(word) else _time(word, traced, "end", number)
             if end_ns is not None and end_ns < at_ns:
                 raise TraceError("trace", "an end after its start", f"row {number} that ends before it starts")
-            rows.append(_Row(number, at_ns, end_ns, index, str(cause)))
+            rows.append(_Row(number, at_ns, end_ns, index, named))
         elif word == traced.starts:
             open_rows.setdefault(index, []).append(len(rows))
-            rows.append(_Row(number, at_ns, None, index, str(cause)))
+            rows.append(_Row(number, at_ns, None, index, named))
         elif word != traced.ends:
             expected = f'"{traced.starts}" or "{traced.ends}" in column {columns.event}'
             raise TraceError("trace", expected, f"{show(word)} in row {number}")
@@ -192,9 +225,18 @@ def _rows(table: "pd.DataFrame", traced: Traced) -> list[_Row]:
     return rows
 
 
+def _is_missing(value: object) -> bool:
+    """Whether a file says nothing there: an empty value, null, or NaN, which is how tables of numbers hold those."""
+    import pandas as pd
+
+    return bool(pd.isna(value))  # type: ignore[call-overload]
+
+
 def _time(value: object, traced: Traced, key: str, number: int) -> int:
     """A time of the file, in nanoseconds since the run's begin."""
     try:
+        if isinstance(value, bool):
+            raise TypeError
         since = round(float(value) * DURATION.factors[traced.unit]) - traced.offset  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         raise TraceError(f"columns.{key}", "numbers", f"{show(value)} in row {number}") from None

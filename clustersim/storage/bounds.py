@@ -4,7 +4,7 @@ import math
 from typing import Literal, NamedTuple
 
 from clustersim.storage.patterns import Access
-from clustersim.storage.store import Reading, Store, epochs_time_s
+from clustersim.storage.store import Reading, Store
 
 Resource = Literal["bandwidth", "operations", "clients", "workers"]
 
@@ -66,11 +66,6 @@ def preparation_s(access: Access, reading: Reading, store: Store) -> float:
 def lost_preparation_s(access: Access, reading: Reading, store: Store) -> float:
     """Mean time that a crash while a copy is made costs: it begins anew, and on average half of it was done."""
     return preparation_s(access, reading, store) / 2
-
-
-def copies_in_time(access: Access, reading: Reading, store: Store) -> bool:
-    """Whether the next epoch's copy is done when this epoch ends."""
-    return not access.remade or preparation_s(access, reading, store) <= epochs_time_s(reading)
 
 
 def resume_s(access: Access, reading: Reading, store: Store) -> float:

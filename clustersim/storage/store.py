@@ -3,7 +3,6 @@
 Times are seconds, sizes are bytes, rates are a second; a law of duration is in nanoseconds, as everywhere.
 """
 
-import math
 from dataclasses import dataclass
 
 from clustersim.laws import Law
@@ -108,8 +107,3 @@ class Reading:
         if not self.dealt:
             least = most = self.shards
         return min(self.buffer, int(least * self.shard_samples)), min(self.buffer, int(most * self.shard_samples))
-
-
-def epochs_time_s(reading: Reading) -> float:
-    """Time in which training passes an epoch without waiting."""
-    return reading.samples / reading.demand if reading.demand else math.inf

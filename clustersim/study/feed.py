@@ -12,7 +12,14 @@ from clustersim.scenario.storage import Pattern
 from clustersim.simulation import simulate
 from clustersim.storage import bounds
 from clustersim.storage.compile import pattern_of, reading_of, replays, store_of
-from clustersim.storage.patterns import access_of, memory_bytes, patterns_of, read_amplification, space_bytes
+from clustersim.storage.patterns import (
+    access_of,
+    copy_factor,
+    memory_bytes,
+    patterns_of,
+    read_amplification,
+    space_bytes,
+)
 from clustersim.storage.quality import MARKS, quality_of
 from clustersim.storage.store import Reading, Store
 from clustersim.storage.waiting import least_steps, simulate_waits
@@ -67,7 +74,8 @@ def feed(
 
     Columns: store, pattern, loader ("scenario": its own); keeps_up: how many times what the job asks for comes at most,
     by its bottleneck, and of each resource keeps_up_bandwidth, _operations, _clients, _workers; reads_per_s and
-    bytes_per_s that the job asks the store for; read_amplification, space_bytes, memory_bytes, preparation_s,
+    bytes_per_s that the job asks the store for, reads_per_step and bytes_per_step; read_amplification; space_bytes;
+    copy_factor: the size of a copy over that of the corpus, 0 if there is none; memory_bytes, preparation_s,
     lost_preparation_s, first_batch_s, resume_s (at a step of the epoch); of simulated steps wait_share, wait_mean_s
     with its standard error wait_error_s, wait_p99_s (1 and NaN where a rank has nothing to read), and wait_sd_s, by
     which the sum of n waits spreads, over sqrt(n); the figures of `storage.quality.Quality`; extra_views, missing_views
@@ -158,8 +166,11 @@ def _figures(pattern: Pattern, reading: Reading, store: Store, again: int, steps
         },
         "reads_per_s": reading.demand * access.sample_requests,
         "bytes_per_s": reading.demand * access.sample_bytes,
+        "reads_per_step": reading.batch * access.sample_requests,
+        "bytes_per_step": reading.batch * access.sample_bytes,
         "read_amplification": read_amplification(access, reading),
         "space_bytes": space_bytes(access, reading, store),
+        "copy_factor": copy_factor(reading) if access.copies else 0.0,
         "memory_bytes": memory_bytes(access, reading),
         "preparation_s": bounds.preparation_s(access, reading, store),
         "lost_preparation_s": bounds.lost_preparation_s(access, reading, store),

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from clustersim.loaders.build import loader_of
 from clustersim.scenario import Scenario
-from clustersim.simulation import order_for
+from clustersim.simulation import orders_for
 
 # Parts of a scenario, and sizes that follow from them, of which the clock knows nothing. What is not named here is
 # taken to move time, so that a key that joins the scenario keeps histories apart until it is known to be harmless.
@@ -29,7 +29,7 @@ def groups(scenarios: Sequence[Scenario], seed: int | None) -> list[list[int]]:
 
 def _clock_key(scenario: Scenario, seed: int | None) -> str | None:
     """Equal for two scenarios whose clocks run alike; None if the loader acts on time."""
-    if loader_of(scenario, order_for(scenario, scenario.run.seed if seed is None else seed)).acts_on_time:
+    if loader_of(scenario, *orders_for(scenario, scenario.run.seed if seed is None else seed)).acts_on_time:
         return None
     by_data = scenario.storage is not None or scenario.poison is not None
     untimed = _UNTIMED_PARTS_OF_DATA if by_data else _UNTIMED_PARTS

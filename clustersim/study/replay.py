@@ -17,7 +17,7 @@ from clustersim.loaders.taken_out import wanders
 from clustersim.run import Run
 from clustersim.scenario import Scenario, ScenarioError, load_scenario
 from clustersim.scenario.errors import problem
-from clustersim.simulation import order_for
+from clustersim.simulation import orders_for
 from clustersim.study.league import by_damage, entries, figures_of
 from clustersim.study.provenance import provenance
 from clustersim.study.restarts import MOST_STEPS, Restart, Restarts, read_restarts
@@ -152,7 +152,7 @@ def run_of(restarts: Restarts, scenario: Scenario, replication: int = 0, seed: i
     It ends earlier where the loader refuses to come back, or is at the end of its epochs.
     """
     number = scenario.run.seed if seed is None else seed
-    loader = loader_of(scenario, order_for(scenario, number, replication))
+    loader = loader_of(scenario, *orders_for(scenario, number, replication))
     follower, history = Follower(loader), History()
     start, degree, begin_ns = 0, scenario.sizes.data, 0
     for row in _to_the_end(restarts, scenario):

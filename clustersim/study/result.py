@@ -11,7 +11,7 @@ from clustersim.history import HOUR_NS, Outcome
 from clustersim.loaders.build import loader_of
 from clustersim.run import Figure, Run
 from clustersim.scenario import Scenario, load_scenario
-from clustersim.simulation import order_for
+from clustersim.simulation import orders_for
 from clustersim.study.provenance import provenance
 from clustersim.study.spread import Spread, figures
 
@@ -63,7 +63,7 @@ class Result:
         made_by = json.loads((directory / "run.json").read_text("utf-8"))["provenance"]
         result = cls(load_scenario(made_by["scenario"]), made_by["seed"])
         summary, time, ledger = (pd.read_parquet(directory / name) for name in ("summary", "time", "ledger"))
-        result.loader_acts_on_time = loader_of(result.scenario, order_for(result.scenario, result.seed)).acts_on_time
+        result.loader_acts_on_time = loader_of(result.scenario, *orders_for(result.scenario, result.seed)).acts_on_time
         result.all_by_identity = bool((summary["exact"] == "identity").all())
         told = ["replication", "seed", "outcome", "reason", "exact"]
         # Whole numbers stay whole; a figure that a run has not is None again.

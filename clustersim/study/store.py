@@ -21,7 +21,7 @@ TABLES = ("ledger", "legs", "events", "checkpoints", "time", "damage")
 TRACE = "trace.json"
 """The course of replication 0, for ui.perfetto.dev."""
 
-_TEXTS = ("bucket", "cause", "ended_by", "exact", "fate", "kind", "outcome", "reason", "tier", "where")
+_TEXTS = ("bucket", "cause", "corpus", "ended_by", "exact", "fate", "kind", "outcome", "reason", "tier", "where")
 _FLAGS = ("in_lineage",)
 METADATA_KEY = b"clustersim"
 """Where a Parquet file's schema says what made it."""

@@ -50,7 +50,6 @@ def work(task: Task) -> Done:
 
 
 def _row(point: int, run: Run) -> Row:
-    ledger = run.ledger
     return {
         "point": point,
         "replication": run.replication,
@@ -60,7 +59,7 @@ def _row(point: int, run: Run) -> Row:
         "exact": run.exact,
         **run.summary(),
         **{f"time_{bucket}_h": hours for bucket, hours in run.time_h.items()},
-        "ledger": {column: ledger[column].tolist() for column in ledger},
+        "ledger": {name: column.tolist() for name, column in run.account.table._asdict().items()},
     }
 
 

@@ -30,3 +30,17 @@ def test_samples_without_a_step_are_refused(clustersim):
     code, printed, err = clustersim("poison", "workshop", "--set", "data.shards=24", *arguments)
     assert (code, printed, err.count("\n")) == (2, "", 1)
     assert "with-replacement" in err
+
+
+def test_a_run_says_how_often_it_crashed_and_whether_anything_was_done(clustersim):
+    changes = ("--set", "failures=", "--set", "poison={samples=[77], retries=2}")
+    sentences = {
+        "restore": "Poison crashed it 6 times, at 2 steps, and 2 times often enough at one of them",
+        "reshuffle": "Poison crashed it 8 times, at 7 steps, and 0 times often enough at one of them",
+    }
+    where = {"restore": "each time", "reshuffle": "at another step after each restart"}
+    for preset, sentence in sentences.items():
+        code, printed, _ = clustersim("run", "workshop", *changes, "--set", f"loader.preset={preset}")
+        assert code == 0
+        assert sentence in " ".join(printed.split())
+        assert f"one of them crashes a step {where[preset]}; after 2 retries" in " ".join(printed.split())

@@ -162,7 +162,7 @@ LITDATA = (
                 epoch_edge="old",
             )
         ),
-        jobs=jobs.ALL,
+        jobs=jobs.ALL + jobs.DIVIDED_AGAIN,
         versions=">=0.2.76",
         rank_0_for_new=True,
     ),

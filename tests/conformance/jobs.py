@@ -28,6 +28,12 @@ def _histories(edge: int) -> tuple[History, ...]:
 EVEN_JOBS = tuple(Job(EVEN, history) for history in _histories(40))
 UNEVEN_JOBS = tuple(Job(corpus, history) for corpus in (PRIME, ODD_SHARDS) for history in _histories(42))
 ALL = EVEN_JOBS + UNEVEN_JOBS
+# What was divided anew is so again, or goes on as it was divided.
+DIVIDED_AGAIN = tuple(
+    Job(corpus, history)
+    for corpus in (EVEN, PRIME)
+    for history in (History("4 to 3 to 2", (4, 3, 2), (10, 25)), History("4 to 2, again", (4, 2, 2), (10, 20)))
+)
 
 
 def never_growing(jobs: tuple[Job, ...]) -> tuple[Job, ...]:

@@ -179,7 +179,10 @@ def test_as_many_samples_as_documents_make():
         ({"loader.comes_back": "reapply"}, 'loader.carry: expected comes_back = "exact" beside "lost"'),
         ({"data.document_sigma": 3.5}, "data.document_sigma: expected a number of at most 3, found 3.5"),
         ({"data.document_lengths": [7, 0]}, r"data.document_lengths.1: expected a whole number, at least 1, found 0"),
-        ({"data.document_lengths": [7, 9]}, "expected exactly one of documents, document_lengths, samples and windows"),
+        (
+            {"data.document_lengths": [7, 9]},
+            "expected exactly one of documents, document_lengths, samples, windows and corpora",
+        ),
         (
             {"data.documents": None, "data.document_lengths": [7, 9]},
             "data.tokens_per_document: expected either tokens_per_document or document_lengths, found both",

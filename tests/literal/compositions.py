@@ -21,6 +21,7 @@ OTHER = {
     "takes_back": [1, 2],
     "miscount": ["doubled", "last-leg"],
     "state_ahead": [-3, -1, 2],
+    "dealt_to": ["first-ranks"],
     "counted_in": [4, 5],
     "taken_for": [1, 5, 7],
     "comes_back": ["restart-epoch", "next-epoch", "restart-run", "reshuffle"],

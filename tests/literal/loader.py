@@ -33,12 +33,19 @@ class Loader:
         self.epoch, self.family, self.forgot_epoch = 0, 0, False
         self.steps, self.loop_steps, self.done = 0, 0, 0  # delivered: in the run; in the loop's epoch, by its count
         self.own_count, self.offset, self.left, self.queue = 0, 0, None, None
+        self.order, self.dealt_from, self.dealt_anew = None, 0, None  # of an epoch that is dealt anew, by streams
         self.first_epoch, self.first_ranks = 0, ranks  # of this process; of the run
         self.trained = 0  # samples of the run so far, which the trainer knows
         self.readers = self.fresh_readers()
         self.whole = self.steps_at_start()  # of an epoch that is read from its start
 
     # What an epoch is made of
+
+    @property
+    def dealt(self):
+        """The readers that an epoch is dealt to, of which some may be lost."""
+        first = self.first_ranks if self.parts.dealt_to == "first-ranks" else 0
+        return max(self.readers_count, first)
 
     def epoch_shards(self, epoch, reader):
         family = self.family if epoch == self.epoch or self.parts.reshuffle_lasts == "for-good" else 0
@@ -52,7 +59,7 @@ class Loader:
 
     def reader_lists(self, epoch, r):
         """The shards that reader r reads in one epoch, and which samples of them it keeps: (offset, every)."""
-        parts, count = self.parts, self.readers_count
+        parts, count = self.parts, self.dealt
         shards = self.epoch_shards(epoch, r)
         dealt_anew = self.left is not None and epoch == self.epoch
         if dealt_anew:
@@ -81,7 +88,7 @@ class Loader:
     def evened(self, ids):
         """The epoch's order, filled up from its start or cut until it divides into streams, or their whole batches."""
         parts = self.parts
-        unit = self.readers_count * parts.workers * (1 if parts.last_batch in ("short", "span") else self.batch)
+        unit = self.dealt * parts.workers * (1 if parts.last_batch in ("short", "span") else self.batch)
         if parts.last_batch == "pad" or parts.uneven == "pad":
             return ids + (ids * unit)[: -len(ids) % unit]
         return ids[: len(ids) - len(ids) % unit] if parts.uneven == "drop" else ids
@@ -111,9 +118,9 @@ class Loader:
         """The run of samples, or of shards, of stream w of reader r."""
         shards, workers = self.epoch_shards(epoch, r), self.parts.workers
         if self.parts.partition == "contiguous-shards":
-            return run_of(shards, r * workers + w, self.readers_count * workers)
+            return run_of(shards, r * workers + w, self.dealt * workers)
         ids = self.evened([x for shard in shards for x in shard])
-        return [run_of(ids, r * workers + w, self.readers_count * workers)]
+        return [run_of(ids, r * workers + w, self.dealt * workers)]
 
     def fresh_reader(self, r):
         passes = {"epoch": 1, "repeat": self.epochs, "endless": 4 * self.epochs}[self.parts.passes]
@@ -129,6 +136,8 @@ class Loader:
                     mine, keep = self.reader_lists(epoch, r)
                     mine = self.worker_lists(mine, w) if self.parts.workers > 1 else mine
                 lists += mine
+            if self.dealt_anew is not None:
+                lists = [self.dealt_anew[w * self.readers_count + r]]
             about = {
                 "epoch": (self.order_epoch(self.epoch), self.family),
                 "once": (),
@@ -150,6 +159,7 @@ class Loader:
 
     def begin_epoch(self, epoch):
         self.epoch, self.loop_steps, self.own_count, self.left = epoch, 0, 0, None
+        self.order, self.dealt_from, self.dealt_anew = None, 0, None
         self.forgot_epoch = False
         if self.parts.reshuffle_lasts == "epoch":
             self.family = 0
@@ -238,7 +248,9 @@ class Loader:
                 for stream, one in zip(reader.streams, its["streams"], strict=True):
                     one["read"] = [min(k + self.parts.prefetch * self.batch, stream.shards.length) for k in one["read"]]
         if self.parts.on_layout_change == "redivide":
-            state["left"] = [x for reader in self.readers for x in self._unread(reader)]
+            read = sum(sum(stream.shards.read) for reader in self.readers for stream in reader.streams)
+            state |= {"order": self.in_steps(), "dealt_from": self.dealt_from, "dealt_anew": self.dealt_anew}
+            state["position"] = self.dealt_from + read
         if self.parts.partition == "queue":
             doing = [shard for reader in self.readers for shard in reader.streams[0].shards.unfinished()]
             state["left"] = (doing if self.parts.unfinished_shard == "again" else []) + self.queue.todo
@@ -339,10 +351,13 @@ class Loader:
         elif parts.saves == "steps":
             self._fast_forward(state)
         elif changed and parts.on_layout_change == "redivide":
-            self._redivide(state, ranks_before)
+            self._redivide(state)
         elif changed and parts.on_layout_change == "reshard":
             self._keep_local(self._equal_shares(state["readers"]))
         else:
+            if parts.on_layout_change == "redivide":
+                self.order, self.dealt_from, self.dealt_anew = state["order"], state["dealt_from"], state["dealt_anew"]
+                self.readers = self.fresh_readers()
             self._keep_local(self._states_for(state["readers"]))
         if parts.comes_back == "reapply":
             self.offset = max(self.offset, sum(state["readers"][0]["streams"][0]["read"]))
@@ -368,14 +383,31 @@ class Loader:
         stream["read"] = [counted // parts.counted_in * (parts.taken_for or parts.counted_in)]
         self._keep_local([its])
 
-    def _redivide(self, state, ranks_before):
+    def in_steps(self):
+        """The samples of the epoch in the order in which the ranks that began it read them, step by step."""
+        if self.order is not None:
+            return self.order
+        ids, readers = [], self.fresh_readers()
+        while any(batches := [reader.next() or [] for reader in readers]):
+            ids += [x for rows in batches for x in rows]
+        return ids
+
+    def _redivide(self, state):
         share = self.corpus.samples // self.readers_count
         count = max(sum(map(self._position, r["streams"])) for r in state["readers"])
         if count > share:
             raise RefusedError(f"{count} samples read of {share} that a reader has")
-        left = state["left"]
-        whole = self.readers_count * self.parts.workers * self.batch
-        self.left = left[: len(left) - len(left) % whole] if left else None
+        order, step = state["order"], self.readers_count * self.batch
+        if state["position"] >= len(order):
+            return
+        self.order, self.dealt_from = order, state["position"] // step * step
+        left, streams = order[self.dealt_from :], self.readers_count * self.parts.workers
+        if self.parts.last_batch == "drop":
+            left = left[: len(left) // (streams * self.batch) * streams * self.batch]
+        self.dealt_anew = [[] for _ in range(streams)]
+        for k in range(0, len(left), self.batch):
+            turn = k // self.batch % streams  # the first stream of every reader, then the second
+            self.dealt_anew[turn] += left[k : k + self.batch]
         self.readers = self.fresh_readers()
 
     @staticmethod

@@ -22,6 +22,10 @@ CHOICES = {
         "epoch": "the epoch is permuted, then divided",
         "part": "every reader permutes its own part (its shards, where the partition is by shards)",
     },
+    "dealt_to": {
+        "ranks": "an epoch is dealt to the readers that there are",
+        "first-ranks": "to those that the run began with, if they were more: the parts of the others nobody reads",
+    },
     "worker_split": {
         "shards": "stream w of W takes the reader's shards w, w + W, ..",
         "strided": "its samples w, w + W, ..",
@@ -93,7 +97,8 @@ CHOICES = {
     "on_layout_change": {
         "keep-local": "reader r goes on where reader r was, in its own new part",
         "reshard": "every reader stands at an equal share of the global position",
-        "redivide": "what nobody has read is divided anew, cut to whole batches of every stream",
+        "redivide": "what nobody has read, in the order of the steps, is dealt anew batch by batch, from a whole step "
+        "of today's on; with dropped batches it is cut to whole batches of every stream",
         "refuse": "it does not come back",
     },
     "missing_state": {
@@ -135,6 +140,7 @@ class Parts:
 
     partition: str = "global"
     permutes: str = "epoch"
+    dealt_to: str = "ranks"
     readers: int = 0  # a fixed number of readers whatever the ranks; 0: one for each rank
     workers: int = 1  # streams of a reader, which deliver its batches in turn; one that has no more is left out
     worker_split: str = "shards"

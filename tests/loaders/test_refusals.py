@@ -47,3 +47,19 @@ def test_a_part_without_end_that_has_to_be_read_through_needs_an_end(keys):
         load_scenario({**scenario, "run": {"steps": 90}})
     assert simulate(load_scenario({**scenario, "run": {"epochs": 2}})).account.extra == 0
     assert simulate(load_scenario({**scenario, "run": {"steps": 90}, "loader": {**loader, "repeats": 3}})).steps == 90
+
+
+def test_parts_that_stay_dealt_are_no_position_that_other_ranks_divide():
+    scenario = {
+        "run": {"steps": 60},
+        "model": {"global_batch": 24, "step_time": "1 s"},
+        "cluster": {"nodes": 4, "gpus_per_node": 1},
+        "checkpoint": {"every": "5 steps"},
+        "data": {"samples": 960},
+        "loader": {"partition": "strided", "dealt_to": "first-ranks"},
+    }
+    line = r'loader\.dealt_to: expected on_layout_change = "keep" beside "first-ranks", found "reshard"'
+    with pytest.raises(ScenarioError, match=line):
+        load_scenario(scenario)
+    with pytest.raises(ScenarioError, match=r'loader\.dealt_to: expected partition = .*, found "shards"'):
+        load_scenario(scenario, {"loader.partition": "shards", "loader.on_layout_change": "keep", "data.shards": 24})

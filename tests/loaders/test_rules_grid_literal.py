@@ -37,6 +37,7 @@ RULES = {
     "15 padded to ranks": {"partition": "strided", "uneven": "pad"},
     "15 dropped": {"partition": "strided", "uneven": "drop", "last_batch": "drop"},
     "15 runs": {"partition": "contiguous"},
+    "15 runs that stay dealt": {"partition": "contiguous", "dealt_to": "first-ranks"},
     "16 of the old epoch": {"saves": "epoch", "comes_back": "restart-epoch", "epoch_edge": "old"},
     "16 finished": {"epoch_edge": "finished"},
     "17 applied again": {"comes_back": "reapply"},

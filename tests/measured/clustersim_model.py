@@ -8,7 +8,7 @@ from measured.literal_model import key as literal_key
 from clustersim import ScenarioError, load_scenario, simulate
 
 SAME_NAME = [
-    *("partition", "permutes", "uneven", "canonical", "interleave", "unfinished_shard", "missing_state"),
+    *("partition", "permutes", "dealt_to", "uneven", "canonical", "interleave", "unfinished_shard", "missing_state"),
     *("comes_back", "reshuffle_lasts", "order_epoch", "epoch_edge", "past_end", "miscount", "snapshot_every"),
     *("counted_in", "taken_for", "takes_back", "state_ahead", "last_batch", "on_layout_change"),
     *("buffer", "buffer_kind", "buffer_saved", "reader_seeds", "prefetch", "prefetch_saved"),

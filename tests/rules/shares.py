@@ -66,11 +66,16 @@ def to_divide(random: Random) -> Point | None:
 
 
 def cut_to_whole_batches(point: Point) -> tuple[bool, int, int]:
-    """Refused where a rank has read more than its new share; else what is left is cut to a multiple of R1 W b."""
-    left = point.samples - point.read
+    """Refused where a rank has read more than its new share; else what is left is cut to a multiple of R1 W b.
+
+    What made no whole batch of a worker at first is not among it.
+    """
     if point.read // point.before > point.samples // point.after:
-        return True, 0, left
-    return False, 0, left % (point.batch * point.workers)
+        return True, 0, point.samples - point.read
+    readers, batch = point.before * point.workers, point.batch // point.before
+    each, longer = divmod(point.samples, readers)
+    whole = sum((each + (reader < longer)) // batch * batch for reader in range(readers))
+    return False, 0, point.samples - whole + (whole - point.read) % (point.batch * point.workers)
 
 
 def redivide(point: Point) -> dict:
@@ -88,7 +93,32 @@ def refusal_and_damage(outcome, point: Point) -> tuple[bool, int, int]:
     return bool(outcome.refused), *outcome.damage(point.epochs)
 
 
-RULE_11 = [exactly("11 divided anew", to_divide, redivide, cut_to_whole_batches, refusal_and_damage, 500)]
+def to_round(random: Random) -> Point | None:
+    """One epoch in whole batches, that are larger or smaller after the restart, as each rank takes as much."""
+    before, after, each = random.randint(1, 6), random.randint(1, 6), random.randint(1, 6)
+    batch, steps = before * each, random.randint(2, 40)
+    if before == after:
+        return None
+    return Point(batch * steps, batch, 1, (before, after), (random.randrange(1, steps),))
+
+
+def rounded_down(point: Point) -> tuple[bool, int, int]:
+    """The position is rounded down to R1 b, and what is left from there on cut to a multiple of it."""
+    if point.read // point.before > point.samples // point.after:
+        return True, 0, point.samples - point.read
+    whole = point.batch // point.before * point.after
+    again = point.read % whole
+    return False, again, (point.samples - point.read + again) % whole
+
+
+def redivide_constant(point: Point) -> dict:
+    return {**redivide(point), "rank_batch": "constant"}
+
+
+RULE_11 = [
+    exactly("11 divided anew", to_divide, redivide, cut_to_whole_batches, refusal_and_damage, 500),
+    exactly("11 rounded down", to_round, redivide_constant, rounded_down, refusal_and_damage, 500),
+]
 
 
 # Rule 14: shards drawn with replacement

@@ -14,6 +14,7 @@ TABLES += "loader, storage, feed, poison, cost"
 RECOVERY = "one of policy, grow_back, batch, in_place, regroup, rejoin, diagnosis, scheduling, start_up, "
 RECOVERY += "start_up_per_node, start_up_per_doubling, load, load_attempts, warm_up"
 CLUSTER = "one of nodes, spares, gpus_per_node, cold, borrowed, nodes_per_domain, repair_slots, lemons, retirement"
+ONE_WAY = "expected exactly one of documents, document_lengths, samples, windows and corpora"
 REQUIRED = "expected a value (this key is required), found nothing"
 
 # (what --set is given, the line without the file's name)
@@ -24,8 +25,8 @@ WRONG = [
     ("recovery.xyz=1", f'recovery.xyz: expected {RECOVERY}, found "xyz"'),
     (
         'data."a b"=1',
-        'data."\\"a b\\"": expected one of documents, samples, windows, bytes_per_sample, tokens_per_document, '
-        'document_sigma, document_lengths, packing, shards, order, skip, found "\\"a b\\""',
+        'data."\\"a b\\"": expected one of documents, samples, windows, corpora, bytes_per_sample, '
+        'tokens_per_document, document_sigma, document_lengths, packing, shards, order, skip, found "\\"a b\\""',
     ),
     (
         "failures.0.detecton=1 s",
@@ -343,11 +344,11 @@ WRONG = [
     # the data
     (
         "data.samples=5000",
-        "data.samples: expected exactly one of documents, document_lengths, samples and windows, found more than one",
+        f"data.samples: {ONE_WAY}, found more than one",
     ),
     (
         "data.documents=",
-        "data.samples: expected exactly one of documents, document_lengths, samples and windows, found none of them",
+        f"data.samples: {ONE_WAY}, found none of them",
     ),
     ("data.documents=50", "data: expected an epoch of at least one global batch (64 samples), found 34 samples"),
     ("data.shards=2 M", "data.shards: expected at most 1367187, the samples of an epoch, found 2000000"),
@@ -576,7 +577,8 @@ def test_a_file_that_cannot_be_read(tmp_path, content, line):
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    missing = "expected a scenario file, or one of capacity, images, llama3-405b, small, workshop, found no such file"
+    shipped = "capacity, images, llama3-405b, mixture, small, workshop"
+    missing = f"expected a scenario file, or one of {shipped}, found no such file"
     with pytest.raises(ScenarioError) as caught:
         load_scenario("workshp")
     assert str(caught.value) == f'workshp: {missing}; did you mean "workshop"?'
@@ -586,6 +588,13 @@ def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(ScenarioError) as caught:
         load_scenario(tmp_path)
     assert str(caught.value) == f"{tmp_path}: expected a scenario file, found a directory"
+    (tmp_path / "mine.toml").touch()
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario(tmp_path / "mine")
+    assert str(caught.value) == f'{tmp_path / "mine"}: {missing}; did you mean "{tmp_path / "mine.toml"}"?'
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(ScenarioError, match=r'found a directory; did you mean ".*mine\.toml"\?$'):
+        load_scenario(tmp_path / "mine")
     with pytest.raises(ScenarioError, match="expected a readable scenario file, found an error"):
         load_scenario("a\0b.toml")
 

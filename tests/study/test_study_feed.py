@@ -111,3 +111,13 @@ def test_a_step_to_come_back_to(step):
 def test_a_step_that_the_epoch_does_not_have_is_refused():
     with pytest.raises(ValueError, match="expected a step from 0 to 400, where the epoch ends, found 401"):
         feed(SMALL, steps=5, resume_at=401)
+
+
+def test_windows_in_place_cost_reads_and_a_copy_64_times_the_space():
+    table = rows(feed("windows", steps=5))
+    in_place, copy = table["scenario", "random", "scenario"], table["scenario", "copy", "scenario"]
+    assert (in_place["copy_factor"], copy["copy_factor"]) == (0, 1024 / 16)
+    assert copy["space_bytes"] == 65 * in_place["space_bytes"] == 65 * 2 * 32e9
+    assert in_place["reads_per_step"] == 16_384
+    assert copy["reads_per_step"] == 16_384 * 4096 / 2**17  # a window of read-ahead at a time
+    assert in_place["bytes_per_step"] == 16_384 * (4096 + 4095)

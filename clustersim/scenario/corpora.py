@@ -1,0 +1,44 @@
+"""Corpora that the batches of a run are mixed of."""
+
+import math
+from collections.abc import Sequence
+
+from clustersim.scenario.errors import wrong
+from clustersim.scenario.part import Part
+from clustersim.scenario.units import Name, PositiveCount
+
+_MOST_CORPORA = 100
+# The turns of a period are held in memory, once a corpus.
+_LONGEST_PERIOD = 10_000
+
+
+class Corpus(Part):
+    """One of the corpora, with its own position, order and epochs: when it is read through it begins anew."""
+
+    name: Name
+    """Its name, unique among the corpora."""
+    samples: PositiveCount
+    """Samples of the corpus."""
+    weight: PositiveCount
+    """Its share of what is read, as a part of the sum of all weights: in percent, say. Of the first P samples of a run
+    it has P times its share, rounded down or up, whatever P is."""
+    shards: PositiveCount = 1
+    """Files of samples."""
+
+
+def check_corpora(corpora: Sequence[Corpus]) -> None:
+    """Raise the error of a validator, with its key, where corpora do not go together."""
+    if not 1 < len(corpora) <= _MOST_CORPORA:
+        raise wrong(f"2 to {_MOST_CORPORA} corpora", str(len(corpora)), key="corpora")
+    names = [corpus.name for corpus in corpora]
+    for number, corpus in enumerate(corpora):
+        if corpus.name in names[:number]:
+            raise wrong("a name that no other corpus has", f'"{corpus.name}"', key=f"corpora.{number}.name")
+        if corpus.shards > corpus.samples:
+            expected = f"at most {corpus.samples}, the samples of the corpus"
+            raise wrong(expected, str(corpus.shards), key=f"corpora.{number}.shards")
+    weights = [corpus.weight for corpus in corpora]
+    period = sum(weights) // math.gcd(*weights)
+    if period > _LONGEST_PERIOD:
+        expected = f"weights of at most {_LONGEST_PERIOD} together, in lowest terms: hundredths of a percent"
+        raise wrong(expected, str(period), key="corpora")
