@@ -12,7 +12,6 @@ from clustersim.scenario.failures import Scripted, Stochastic
 from clustersim.storage.feeding import supply_of
 from clustersim.theory import daly, first_order_ettr, young
 from clustersim.training.compile import job_plan
-from clustersim.training.leg import LegClock
 
 _SECOND_NS = 10**9
 _DAY_NS = 24 * HOUR_NS
@@ -100,9 +99,8 @@ def forecast(scenario: Scenario) -> Forecast:
     """The forecast of a scenario."""
     sizes = scenario.sizes
     plan = job_plan(scenario)
-    step_ns = plan.step_ns(sizes.data)
-    clock = LegClock(step_ns, plan.savings(sizes.data))
-    saving = clock.savings[0]
+    clock = plan.clock(sizes.data)
+    step_ns, saving = clock.step, clock.savings[0]
     causes = tuple(_cause(scenario, failure) for failure in scenario.failures if isinstance(failure, Stochastic))
     mean_ns = 1 / sizes.failures_per_ns if sizes.failures_per_ns else None
     nodes_down, lost_per_ns = _nodes_down(scenario), _nodes_lost_per_ns(scenario)

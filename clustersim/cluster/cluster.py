@@ -41,7 +41,7 @@ class Cluster:
 
     The job hears of what concerns it through `on_hit` (a failure of a node that it holds, or of the job itself),
     `on_return` (there is one spare more, or none left that will come), `on_plan` (nodes are to leave: it saves, and
-    calls `let_go`) and `on_pace` (what is slow has changed).
+    calls `let_go`) and `on_pace` (what is slow has changed); each is told the time.
     """
 
     def __init__(
@@ -61,14 +61,16 @@ class Cluster:
         self._reserve = Reserve(env, self.pool, lifetimes, machine, self._ready)
         self.happenings: list[Happening] = []
         self.leg = 0  # the job's current leg, for the log
-        self.on_hit: Callable[[Hit], None] = lambda hit: None
-        self.on_return: Callable[[], None] = lambda: None
-        self.on_plan: Callable[[Plan], None] = lambda plan: None
-        self.on_pace: Callable[[], None] = lambda: None
+        self.on_hit: Callable[[Hit, int], None] = lambda hit, now: None
+        self.on_return: Callable[[int], None] = lambda now: None
+        self.on_plan: Callable[[Plan, int], None] = lambda plan, now: None
+        self.on_pace: Callable[[int], None] = lambda now: None
         self._slow = Slow(lambda node: self.pool.place(node) == "job")
         self._leaving: list[Strike] = []  # of nodes that the job holds until it has saved
         self._watch = None if machine.retirement is None else Watch(machine.retirement.policy)
         self._armed: int | None = None
+        self.has_reserve = machine.cold > 0 or machine.lent > 0
+        """Whether nodes can be called up beside the spares."""
 
     @property
     def returning(self) -> int:
@@ -79,21 +81,23 @@ class Cluster:
         """When which node was out, until now (ns); those that are over in the order in which they ended."""
         return self._repairs.outages(now)
 
-    def arm(self) -> None:
+    def arm(self, now: int) -> None:
         """Set the alarm of the next strike; to be called whenever it may have come nearer."""
-        due = self.failures.next_due(self._env.now)  # type: ignore[arg-type]  # the clock is an integer
+        if self._armed is not None and not self.failures.nearer:
+            return
+        due = self.failures.next_due(now)
         if due is not None and (self._armed is None or due < self._armed):
             self._armed = due
             Alarm(self._env, due, Rank.STRIKE, self._strike)
 
     def _strike(self, alarm: Alarm) -> None:
-        now: int = self._env.now  # type: ignore[assignment]
+        now = alarm.at_ns
         if now != self._armed:
             return  # an alarm that a nearer one replaced
         self._armed = None
         while (strike := self.failures.pop(now)) is not None:
             self._break(strike, now)
-        self.arm()
+        self.arm(now)
 
     def _break(self, strike: Strike, now: int) -> None:
         cause, entity, k = strike
@@ -111,52 +115,52 @@ class Cluster:
             self.failures.renew(cause, entity, now)
         if cause.kind == "silent":
             if where == "job" and self.failures.training and detection < NEVER:
-                Alarm(self._env, now + detection, Rank.STRIKE, lambda _: self._seen(strike, now))
+                Alarm(self._env, now + detection, Rank.STRIKE, lambda alarm: self._seen(strike, now, alarm.at_ns))
             return
         if cause.kind == "slow":
             self._slow.begins(strike)
-            self.on_pace()
-            Alarm(self._env, now + detection, Rank.STRIKE, lambda _: self._found(strike))
+            self.on_pace(now)
+            Alarm(self._env, now + detection, Rank.STRIKE, lambda alarm: self._found(strike, alarm.at_ns))
             return
         lost = self._leave(strike, nodes, now, detection if cause.repair_at_detection else 0)
         if where == "job":
-            self.on_hit(Hit(cause, k, lost, detection))
+            self.on_hit(Hit(cause, k, lost, detection), now)
         elif not self.returning:
-            self.on_return()
+            self.on_return(now)
 
     def _maintain(self, strike: Strike, where: Place, now: int) -> None:
         """A node that the job does not hold goes at once; one in repair is looked after there."""
         if strike.entity == JOB:
-            self.on_plan(Plan(strike.cause.name, now + strike.cause.out_ns[strike.k]))
+            self.on_plan(Plan(strike.cause.name, now + strike.cause.out_ns[strike.k]), now)
         elif where == "job":
-            self._leave_later(strike)
+            self._leave_later(strike, now)
         elif where != "repair":
             self._leave(strike, (strike.entity,), now, 0)
 
-    def _found(self, strike: Strike) -> None:
+    def _found(self, strike: Strike, now: int) -> None:
         """What is slow is found: a node that has no repair, or is in another one, goes on at full pace."""
         cause, entity, k = strike
-        now: int = self._env.now  # type: ignore[assignment]
         nodes, where = self._struck(strike)
         self._log(now, "detection", cause, entity, where)
         if where == "repair" or not self.lifetimes.takes_node(cause, entity, k):
             self._slow.ends(strike)
-            self.on_pace()
+            self.on_pace(now)
         elif where == "job":
-            self._leave_later(strike)
+            self._leave_later(strike, now)
         else:
             self._slow.ends(strike)
             self._leave(strike, nodes, now, 0)
             if not self.returning:
-                self.on_return()
+                self.on_return(now)
 
-    def _leave_later(self, strike: Strike) -> None:
+    def _leave_later(self, strike: Strike, now: int) -> None:
         self._leaving.append(strike)
-        self.on_plan(Plan(strike.cause.name, 0))
+        self.on_plan(Plan(strike.cause.name, 0), now)
 
-    def let_go(self) -> tuple[int, ...]:
+    def let_go(self, now: int) -> Sequence[int]:
         """The job has saved, or stands anyway: what is to leave leaves; the nodes that the job loses."""
-        now: int = self._env.now  # type: ignore[assignment]
+        if not self._leaving:
+            return ()
         leaving, self._leaving = self._leaving, []
         lost: list[int] = []
         for strike in leaving:
@@ -164,23 +168,23 @@ class Cluster:
                 self._slow.ends(strike)
             if self.pool.place(strike.entity) != "repair":  # it did not break meanwhile
                 lost += self._leave(strike, (strike.entity,), now, 0)
-        return tuple(lost)
+        return lost
 
     @property
     def pace(self) -> float:
         """How many times as long as at full pace a step takes."""
-        return self._slow.pace
+        return self._slow.pace if self._slow else 1.0
 
     def _leave(self, strike: Strike, nodes: Sequence[int], now: int, delay: int) -> tuple[int, ...]:
         """Take out what a failure takes: for repair, after a delay (ns), or for good; the nodes that the job loses."""
         cause, entity, k = strike
         takes = self.lifetimes.takes_node(cause, entity, k)
-        blamed = self._blamed(strike) if takes and cause.scope == "node" else entity
+        blamed = self._blamed(strike) if takes and cause.misdiagnosis and cause.scope == "node" else entity
         if blamed != entity:
             self._log(now, "misdiagnosis", cause, blamed, "job")
             nodes = (blamed,)
         lost, leaves = self._in_job(nodes), True
-        if self._gives_up(cause, blamed, now):
+        if self._watch is not None and self._gives_up(self._watch, cause, blamed, now):
             assert self._machine.retirement is not None
             self._repairs.replace(strike, blamed, self._machine.retirement.replaced, now)
         elif takes:
@@ -203,11 +207,9 @@ class Cluster:
         others = ((first + i) % nodes for i in range(nodes))
         return next((other for other in others if other != node and self.pool.place(other) == "job"), node)
 
-    def _gives_up(self, cause: Cause, node: int, now: int) -> bool:
+    def _gives_up(self, watch: Watch, cause: Cause, node: int, now: int) -> bool:
         """Put a failure on a node's record; whether that retires it."""
-        if self._watch is None or cause.scope != "node" or cause.kind in ("false-alarm", "maintenance"):
-            return False
-        if not self._watch.failed(node, now):
+        if cause.scope != "node" or cause.kind in ("false-alarm", "maintenance") or not watch.failed(node, now):
             return False
         self._log(now, "retirement", cause, node, self.pool.place(node))
         return True
@@ -224,51 +226,50 @@ class Cluster:
     def _in_job(self, nodes: Sequence[int]) -> tuple[int, ...]:
         return tuple([node for node in nodes if self.pool.place(node) == "job"])
 
-    def _seen(self, strike: Strike, since: int) -> None:
+    def _seen(self, strike: Strike, since: int, now: int) -> None:
         """A silent failure, which has corrupted the weights since then, is seen: stop the job, take the node out."""
         cause, entity, k = strike
-        now: int = self._env.now  # type: ignore[assignment]
         nodes, where = self._struck(strike)
         lost = () if where == "repair" else self._leave(strike, nodes, now, 0)
         self._log(now, "detection", cause, entity, "job")
-        self.on_hit(Hit(cause, k, lost, 0, since))
+        self.on_hit(Hit(cause, k, lost, 0, since), now)
 
     def _log(self, now: int, kind: str, cause: Cause, node: int, where: Place) -> None:
         self.happenings.append(Happening(now, kind, cause.name, node, where, self.leg))
 
-    def call_up(self, missing: int) -> None:
+    def call_up(self, missing: int, now: int) -> None:
         """So many nodes are missing to the job beside the spares: let cold spares and borrowed nodes come."""
-        self._reserve.call(missing, self._env.now)  # type: ignore[arg-type]
+        self._reserve.call(missing, now)
 
-    def _ready(self, why: str, node: int) -> None:
-        self.happenings.append(Happening(self._env.now, why, "", node, "spare", self.leg))  # type: ignore[arg-type]
-        self.on_return()
+    def _ready(self, why: str, node: int, now: int) -> None:
+        self.happenings.append(Happening(now, why, "", node, "spare", self.leg))
+        self.on_return(now)
 
-    def _repaired(self, cause: Cause, node: int) -> None:
-        self._log(self._env.now, "service" if cause.kind == "maintenance" else "repair", cause, node, "repair")  # type: ignore[arg-type]
-        self.arm()
-        self.on_return()
+    def _repaired(self, cause: Cause, node: int, now: int) -> None:
+        self._log(now, "service" if cause.kind == "maintenance" else "repair", cause, node, "repair")
+        self.arm(now)
+        self.on_return(now)
 
-    def strike_job(self, cause: Cause, entry: int) -> None:
-        """A scripted failure hits the job now."""
-        self._break(Strike(cause, JOB, entry), self._env.now)  # type: ignore[arg-type]
+    def strike_job(self, cause: Cause, entry: int, now: int) -> None:
+        """A scripted failure hits the job."""
+        self._break(Strike(cause, JOB, entry), now)
 
-    def take(self) -> int:
+    def take(self, now: int) -> int:
         """The job takes the spare with the lowest number."""
         node = self.pool.take()
-        self.failures.join(node, self._env.now)  # type: ignore[arg-type]
+        self.failures.join(node, now)
         return node
 
-    def give_up(self, node: int) -> None:
+    def give_up(self, node: int, now: int) -> None:
         """The job gives a healthy node back to the spares."""
-        self.failures.leave(node, self._env.now)  # type: ignore[arg-type]
+        self.failures.leave(node, now)
         self.pool.give_up(node)
 
-    def training_starts(self) -> None:
+    def training_starts(self, now: int) -> None:
         """A leg begins: what ages in training ages."""
-        self.failures.training_starts(self._env.now)  # type: ignore[arg-type]
-        self.arm()
+        self.failures.training_starts(now)
+        self.arm(now)
 
-    def training_stops(self) -> None:
+    def training_stops(self, now: int) -> None:
         """A leg ends."""
-        self.failures.training_stops(self._env.now)  # type: ignore[arg-type]
+        self.failures.training_stops(now)

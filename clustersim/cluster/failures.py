@@ -38,6 +38,8 @@ class Failures:
         self._cured: dict[int, None] = {}  # nodes that a repair has made sound
         self._inside = set(range(machine.nodes)) if self._aged_by_node else set()
         self._due: dict[tuple[int, int], int] = {}  # aged pairs in the job: end of life by the cause's own time
+        self.nearer = True
+        """Whether a strike may have come nearer since `next_due` was asked last."""
         self._left: dict[tuple[int, int], int] = {}  # aged pairs outside the job: what is left of the life
         self._wall: list[tuple[int, int, int, int]] = []  # (due by wall time, cause, node, life)
         self._training: list[tuple[int, int, int, int]] = []  # the same by training time
@@ -63,7 +65,11 @@ class Failures:
 
     def _push(self, cause: Cause, node: int, k: int, due: int) -> None:
         if due <= self._horizon:
-            heappush(self._training if cause.ages == "training" else self._wall, (due, cause.index, node, k))
+            entry = (due, cause.index, node, k)
+            heap = self._training if cause.ages == "training" else self._wall
+            heappush(heap, entry)
+            if heap[0] is entry:
+                self.nearer = True
 
     def _time(self, cause: Cause, now: int) -> int:
         """The time that the cause ages by."""
@@ -78,6 +84,7 @@ class Failures:
 
     def next_due(self, now: int) -> int | None:
         """The wall time of the next strike if the job goes on as it is; a stale entry may make it too early."""
+        self.nearer = False
         due = self._wall[0][0] if self._wall else None
         if self._training and self._leg_began is not None:
             trained = self._trained + now - self._leg_began
@@ -98,7 +105,7 @@ class Failures:
                 self._out[node].setdefault(index)  # a life that ends while its node is in repair ends unseen
                 continue
             return Strike(cause, node, k)
-        if self._leg_began is not None:
+        if self._training and self._leg_began is not None:
             trained = self._trained + now - self._leg_began
             while self._training and self._training[0][0] <= trained:
                 due, index, node, k = heappop(self._training)
@@ -132,7 +139,8 @@ class Failures:
         k = self._life.get(pair, 0) + 1
         self._life[pair] = k
         if life is None:
-            life = self._lifetimes.life(cause, node, k, cause.scope == "node" and self._is_lemon(node), now)
+            is_lemon = cause.lemon_life is not None and cause.scope == "node" and self._is_lemon(node)
+            life = self._lifetimes.life(cause, node, k, is_lemon, now)
         if cause.ages == "wall":
             self._push(cause, node, k, now + life)
         elif node == JOB or node in self._inside:
@@ -147,9 +155,12 @@ class Failures:
         The failure of its domain, or of another node that it is mistaken for, leaves the node's own lives as they are.
         """
         cause = strike.cause
-        own = cause.life is not None and cause.scope == "node" and strike.entity == node
-        self._out[node] = {other.index: None for other in (self._by_node if cause.renews_all else [cause]) if own}
-        self.leave(node, now)
+        renewed: dict[int, int | None] = {}
+        if cause.life is not None and cause.scope == "node" and strike.entity == node:
+            renewed = {other.index: None for other in self._by_node} if cause.renews_all else {cause.index: None}
+        self._out[node] = renewed
+        if self._aged_by_node:
+            self.leave(node, now)
 
     def repaired(self, strike: Strike, mended: bool, life: int | None) -> None:
         """The node's own repair is done, for better or not; it comes back when nothing else holds it.
@@ -202,6 +213,8 @@ class Failures:
     def training_starts(self, now: int) -> None:
         """A leg begins."""
         self._leg_began = now
+        if self._training:
+            self.nearer = True
 
     def training_stops(self, now: int) -> None:
         """A leg ends."""

@@ -1,20 +1,20 @@
 """The random durations and chances of failures; each draw belongs to what it is about."""
 
-from collections.abc import Iterator, Sequence
-from typing import Literal, get_args
-
-import numpy as np
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from typing import Literal
 
 from clustersim.cluster.causes import Cause
-from clustersim.laws import Law, Life, Stepwise, draw
+from clustersim.laws import Constant, Law, Stepwise, draw
 from clustersim.streams import Hashed
 
 Duration = Literal["repair", "manual repair", "detection", "recurrence"]
 Chance = Literal["transient", "escalation", "failed repair", "misdiagnosis"]
 OfNode = Literal["replacement", "cold start", "borrowing"]
-_What = Literal["life", "wrong node", Duration, Chance]
 # Nodes whose lives are drawn at once: so few that they stay in the processor's cache.
 _VECTOR = 2**14
+# A life of no length would end before its repair does.
+_LEAST_LIFE = 1
 
 
 class Lifetimes:
@@ -23,13 +23,11 @@ class Lifetimes:
     Streams are named by the cause, so that a cause keeps its draws whatever other causes a scenario has.
     """
 
-    def __init__(self, causes: Sequence[Cause], seed: int, replication: int, lemon_share: float = 0.0) -> None:
-        self._streams = {
-            what: [Hashed(seed, replication, what, cause.name) for cause in causes] for what in get_args(_What)
-        }
-        self._lemons = Hashed(seed, replication, "lemon")
+    def __init__(self, seed: int, replication: int, lemon_share: float = 0.0) -> None:
+        # Made when they are first drawn from: a run of many causes draws from few of all streams that it could.
+        self._stream: Callable[..., Hashed] = cache(partial(Hashed, seed, replication))
         self._lemon_share = lemon_share
-        self._of_nodes = {what: Hashed(seed, replication, what) for what in get_args(OfNode)}
+        self._lemons: dict[tuple[int, int], bool] = {}  # what is known of (node, generation)
 
     def life(self, cause: Cause, node: int, k: int, lemon: bool = False, born_ns: int = 0) -> int:
         """Life k (ns, at least 1) of a node, a domain or the job, under a cause; it begins at a date."""
@@ -37,41 +35,39 @@ class Lifetimes:
         assert law is not None
         if isinstance(law, Stepwise):
             law = law.born(born_ns)
-        return self._life(law, self._streams["life"][cause.index].uniform(node + 1, k))
+        return law.quantile(self._stream("life", cause.name).uniform(node + 1, k)) or _LEAST_LIFE
 
     def is_lemon(self, node: int, generation: int) -> bool:
         """Whether a node is a lemon; generation counts the nodes that have stood in its place before."""
-        return self._lemon_share > 0 and self._lemons.uniform(node + 1, generation) < self._lemon_share
+        if not self._lemon_share:
+            return False
+        known = self._lemons.get((node, generation))
+        if known is None:
+            known = self._stream("lemon").uniform(node + 1, generation) < self._lemon_share
+            self._lemons[node, generation] = known
+        return known
 
     def of_node(self, what: OfNode, law: Law, node: int, number: int) -> int:
         """A duration (ns) that belongs to a node and no cause; number counts them."""
-        return draw(law, self._of_nodes[what], node + 1, number)
+        return draw(law, self._stream(what), node + 1, number)
 
     def first_lives(self, cause: Cause, nodes: int, horizon_ns: int) -> Iterator[tuple[int, int]]:
         """(node, life 0) of the nodes below `nodes` whose first life ends within the horizon; drawn in vectors."""
         assert cause.life is not None
-        within, within_lemon = cause.life.cdf(horizon_ns), 0.0
-        if cause.lemon_life is not None:
-            within_lemon = cause.lemon_life.cdf(horizon_ns)
+        laws = [(law, law.cdf(horizon_ns)) for law in (cause.life, cause.lemon_life or cause.life)]
+        stream, most = self._stream("life", cause.name), max(within for _, within in laws)
         for first in range(0, nodes, _VECTOR):
-            numbers = np.arange(first, min(first + _VECTOR, nodes)) + 1
-            uniforms = self._streams["life"][cause.index].uniforms(numbers, 0)
-            lemons = None
-            if cause.lemon_life is not None:
-                lemons = self._lemons.uniforms(numbers, 0) < self._lemon_share
-            ends = uniforms <= (within if lemons is None else np.where(lemons, within_lemon, within))
-            for i in np.flatnonzero(ends).tolist():
-                law = cause.life if lemons is None or cause.lemon_life is None or not lemons[i] else cause.lemon_life
-                yield first + i, self._life(law, float(uniforms[i]))
-
-    @staticmethod
-    def _life(law: Life, uniform: float) -> int:
-        """A life of no length would end before its repair does."""
-        return max(1, law.quantile(uniform))
+            found, uniforms = stream.lowest(first + 1, min(first + _VECTOR, nodes) + 1, 0, most)
+            for node, uniform in zip((found + first).tolist(), uniforms.tolist(), strict=True):
+                law, within = laws[self.is_lemon(node, 0)]
+                if uniform <= within:
+                    yield node, law.quantile(uniform) or _LEAST_LIFE
 
     def duration(self, what: Duration, law: Law, cause: Cause, entity: int, k: int) -> int:
         """A duration (ns) that belongs to the failure that ends life k."""
-        return draw(law, self._streams[what][cause.index], entity + 1, k)
+        if isinstance(law, Constant):
+            return law.value_ns
+        return law.quantile(self._stream(what, cause.name).uniform(entity + 1, k))
 
     def detection(self, cause: Cause, entity: int, k: int) -> int:
         """The time (ns) from the end of life k to its detection; `NEVER` for a hang without a timeout."""
@@ -79,14 +75,16 @@ class Lifetimes:
 
     def chance(self, what: Chance, share: float, cause: Cause, entity: int, k: int) -> bool:
         """Whether what befalls a share of the failures befalls the one that ends life k."""
-        return share > 0 and self._streams[what][cause.index].uniform(entity + 1, k) < share
+        return share > 0 and self._stream(what, cause.name).uniform(entity + 1, k) < share
 
     def takes_node(self, cause: Cause, entity: int, k: int) -> bool:
         """Whether the failure that ends life k takes its nodes: not if a restart in place mends it."""
         if cause.out_ns:
             return True
+        if not cause.transient:
+            return cause.repair is not None
         return cause.repair is not None and not self.chance("transient", cause.transient, cause, entity, k)
 
     def which(self, cause: Cause, entity: int, k: int, of: int) -> int:
         """A number below `of`, each as likely as the others: where to look for the node that is wrongly taken out."""
-        return int(self._streams["wrong node"][cause.index].uniform(entity + 1, k) * of)
+        return int(self._stream("wrong node", cause.name).uniform(entity + 1, k) * of)

@@ -30,6 +30,9 @@ class Slow:
         """It is no longer."""
         del self._slows[strike.cause.index, strike.entity, strike.k]
 
+    def __bool__(self) -> bool:
+        return bool(self._slows)
+
     @property
     def pace(self) -> float:
         """How many times as long a step takes; 1 if nothing that the job holds is slow."""

@@ -32,7 +32,8 @@ class RepairShop:
 class Repairs:
     """The repairs under way. One repair may hold several nodes, and a node, whose domain fails too, be held twice.
 
-    `back` is called for each node that nothing holds any longer, with the cause of the repair that was its last.
+    `back` is called for each node that nothing holds any longer, with the cause of the repair that was its last and the
+    time.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class Repairs:
         failures: Failures,
         lifetimes: Lifetimes,
         slots: int | None,
-        back: Callable[[Cause, int], None],
+        back: Callable[[Cause, int, int], None],
     ) -> None:
         self._env = env
         self._pool = pool
@@ -120,7 +121,8 @@ class Repairs:
             repair = draws.duration("manual repair", cause.manual_repair, *strike)
             self._admit(strike, nodes, repair, now, by_hand=True)
             return
-        fails = draws.chance("failed repair", cause.manual_fails if by_hand else cause.repair_fails, *strike)
+        share = cause.manual_fails if by_hand else cause.repair_fails
+        fails = share > 0 and draws.chance("failed repair", share, *strike)
         life = self.recurrence(strike) if fails else None
         if cause.scope == "domain":
             self._failures.renew(cause, strike.entity, now, life)
@@ -141,4 +143,4 @@ class Repairs:
                 self._over.append(Outage(node, *self._out.pop(node), now))
                 self._pool.bring_back(node)
                 self._failures.bring_back(node, now)
-                self._back(cause, node)
+                self._back(cause, node, now)

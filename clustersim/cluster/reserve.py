@@ -12,7 +12,8 @@ from clustersim.laws import NEVER
 
 
 class Reserve:
-    """Called when spares are short. `ready` is told of each node that is a spare then, and why: start or borrowing."""
+    """Called when spares are short. `ready` is told of each node that is a spare then: why (start or
+    borrowing), its number and the time."""
 
     def __init__(
         self,
@@ -20,7 +21,7 @@ class Reserve:
         pool: Pool,
         lifetimes: Lifetimes,
         machine: Machine,
-        ready: Callable[[str, int], None],
+        ready: Callable[[str, int, int], None],
     ) -> None:
         self._env = env
         self._pool = pool
@@ -66,7 +67,7 @@ class Reserve:
     def _started(self, node: int, due: int) -> None:
         if self._pool.place(node) == "starting" and self._due[node] == due:
             self._pool.started(node)
-            self._ready("start", node)
+            self._ready("start", node, due)
 
     def _arrive(self, alarm: Alarm) -> None:
         """Borrow what is wanted, as far as it goes."""
@@ -74,4 +75,4 @@ class Reserve:
             return
         self._asked = None
         for _ in range(min(self._wanted, self._pool.elsewhere)):
-            self._ready("borrowing", self._pool.borrow())
+            self._ready("borrowing", self._pool.borrow(), alarm.at_ns)

@@ -1,6 +1,8 @@
 """From a scenario to the clock's own terms, and the run of the clock."""
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 
@@ -18,7 +20,7 @@ from clustersim.scenario.laws import DurationOrLaw
 from clustersim.storage.feeding import wait_ns
 from clustersim.streams import Hashed
 from clustersim.training.job import Job
-from clustersim.training.leg import Saving
+from clustersim.training.leg import LegClock, Saving
 from clustersim.training.plan import Feed, JobPlan, Tier
 from clustersim.training.store import Store
 
@@ -32,18 +34,15 @@ def job_plan(scenario: Scenario) -> JobPlan:
         return wait_ns(scenario, degree)
 
     @cache
-    def step_ns_of(degree: int) -> int:
+    def clock(degree: int) -> LegClock:
         trained_ns = sizes.full_step_ns if recovery.batch == "shrinks" else sizes.step_ns(degree)
-        return trained_ns + waits_ns(degree)
-
-    @cache
-    def savings(degree: int) -> tuple[Saving, ...]:
-        step_ns, size, nodes = step_ns_of(degree), sizes.checkpoint_bytes, sizes.nodes(degree)
+        step_ns, size, nodes = trained_ns + waits_ns(degree), sizes.checkpoint_bytes, sizes.nodes(degree)
         everies = [sizes.steps_between_saves(step_ns), *(tier.every.steps_of(step_ns) for tier in checkpoint.tiers)]
-        return tuple(
+        savings = tuple(
             Saving(every, medium.stall, medium.write_ns(size, nodes), checkpoint.when_busy)
             for every, medium in zip(everies, (checkpoint, *checkpoint.tiers), strict=True)
         )
+        return LegClock(step_ns, savings)
 
     return JobPlan(
         degree=sizes.data,
@@ -51,12 +50,11 @@ def job_plan(scenario: Scenario) -> JobPlan:
         least_degree=sizes.min_data,
         unit_nodes=sizes.unit_nodes,
         unit_replicas=sizes.unit_replicas,
-        step_ns=step_ns_of,
+        clock=clock,
         wait_ns=waits_ns,
         steps=None if sizes.epochs is not None else sizes.steps,
         end_ns=sizes.limit_ns,
         ends_by_time=sizes.wall_ns is not None,
-        savings=savings,
         first_mtbf_ns=_first_mtbf_ns(scenario),
         tiers=_tiers(scenario),
         final_checkpoint=checkpoint.final_checkpoint,
@@ -110,6 +108,18 @@ def _tier(scenario: Scenario, name: str, medium: Medium, load: DurationOrLaw | N
     )
 
 
+@contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """Nothing that a run lets go of is part of a cycle, and all that it keeps is written down: nothing to look for."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 _REPORTS = 1000
 """How often a run that lasts to its limit tells how far it is."""
 
@@ -124,7 +134,7 @@ class World:
         self.cluster = Cluster(
             self.env,
             causes,
-            Lifetimes(causes, seed, replication, machine.lemon_share),
+            Lifetimes(seed, replication, machine.lemon_share),
             machine,
             horizon_ns=scenario.sizes.limit_ns,
         )
@@ -141,7 +151,8 @@ class World:
         """
         if progress is not None:
             self._report(progress)
-        self.env.run(until=self.job.over)
+        with _collector_at_rest():
+            self.env.run(until=self.job.over)
         return self.job.history
 
     def _report(self, progress: Callable[[float], object]) -> None:

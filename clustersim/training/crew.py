@@ -65,7 +65,7 @@ class Crew:
         """All units start anew together: none has to heal by itself."""
         self._healing.clear()
 
-    def form(self, units: int) -> list[int]:
+    def form(self, units: int, now: int) -> list[int]:
         """Make exactly so many whole units: dissolve the most broken ones first, then fill holes from the spares.
 
         Returns the units of which holes were filled.
@@ -75,14 +75,14 @@ class Crew:
             emptiest = sorted(self._broken, key=lambda index: (len(self._members(index)), -index))
             whole = (index for index in range(self.units - 1, -1, -1) if index not in self._broken)
             for index in sorted(islice(chain(emptiest, whole), surplus), reverse=True):
-                self._dissolve(index)
+                self._dissolve(index, now)
         for index in range(self.units, units):
             self._units.append({})
             self._broken[index] = None
         for index in self._broken:
             members = self._members(index)
             while len(members) < self.unit_nodes:
-                node = self._cluster.take()
+                node = self._cluster.take(now)
                 members[node] = None
                 self._unit_of[node] = index
                 self.nodes += 1
@@ -90,11 +90,11 @@ class Crew:
         self._broken.clear()
         return filled
 
-    def _dissolve(self, index: int) -> None:
+    def _dissolve(self, index: int, now: int) -> None:
         """Give a unit's nodes up, and close the gap with the last unit."""
         for node in self._members(index):
             del self._unit_of[node]
-            self._cluster.give_up(node)
+            self._cluster.give_up(node, now)
             self.nodes -= 1
         self._broken.pop(index, None)
         self._healing.pop(index, None)

@@ -17,7 +17,6 @@ from clustersim.cluster.planned import Plan
 from clustersim.history import Happening, History, Outcome, Phase, Refused
 from clustersim.laws import NEVER
 from clustersim.streams import Hashed
-from clustersim.training.leg import LegClock
 from clustersim.training.milestones import Due, Milestones
 from clustersim.training.plan import Feed, JobPlan
 from clustersim.training.recovery import Recovering
@@ -77,198 +76,202 @@ class Job:
         self.hits: list[Hit] = []
         self.deciding_at: int | None = None
         self._recovery: Recovering
-        self._leg: UnderWay  # the last one, where none is
-        self._done = Timer(env, Rank.COMPLETE, lambda: self._finish("done", "", kept_whole=True))
+        self._leg: UnderWay  # the last one, where none is; it is written down when it is known what follows it
+        self._done = Timer(env, Rank.COMPLETE, lambda now: self._finish(now, "done", "", kept_whole=True))
         self._closes = Timer(env, Rank.COMPLETE, self._decide_at_this_instant)
         self._step = 0  # the next leg's first
         self._unsaved = (0,) * len(plan.tiers)  # steps since the last save of each tier, if the next leg goes on
         self._closes_for = ""  # why the leg is closing
         self._plan_name = ""  # of what is planned, and not begun
+        self._grows = plan.grow_back != "next-interruption"
         self._closed_until = 0  # the machine is in maintenance
         self._store = store
         self._restarts = Restarts(plan, store, phases)
         self._interruptions = 0
+        self._ended = 0  # legs
         self._failed_until = 0  # the step that failed in place is over
         cluster.on_hit = self._hit
         cluster.on_return = self._returned
         cluster.on_plan = self._planned
         cluster.on_pace = self._paced
         Alarm(env, plan.end_ns, Rank.END, self._time_is_up)
-        self._begin_leg()
-
-    @property
-    def _now(self) -> int:
-        return self._env.now  # type: ignore[return-value]  # the clock is an integer
+        self._begin_leg(0)
 
     # --- what the cluster tells
 
-    def _hit(self, hit: Hit) -> None:
+    def _hit(self, hit: Hit, now: int) -> None:
         """A failure of a node that the job holds, or of the job as a whole."""
-        self._staffing.lose(hit.lost, self._now)
+        if hit.lost:
+            self._staffing.lose(hit.lost, now)
         self.hits.append(hit)
-        self._decide_at_this_instant()
+        self._decide_at_this_instant(now)
 
-    def _returned(self) -> None:
+    def _returned(self, now: int) -> None:
         """A node is back from repair."""
         if self._plan.in_place and self.state is State.TRAINING:
-            self._regroup_soon()
+            self._regroup_soon(now)
         elif self.state is State.WAITING or self._may_grow:
-            self._decide_at_this_instant()
+            self._decide_at_this_instant(now)
 
-    def _planned(self, plan: Plan) -> None:
+    def _planned(self, plan: Plan, now: int) -> None:
         """Nodes are to leave, or the whole machine is in maintenance."""
         self._plan_name = self._plan_name or plan.name
         self._closed_until = max(self._closed_until, plan.until_ns)
-        self._decide_at_this_instant()
+        self._decide_at_this_instant(now)
 
-    def _paced(self) -> None:
+    def _paced(self, now: int) -> None:
         """From the next step on the job is as fast as what is slow in it."""
         if self.state is not State.TRAINING:
             return
         leg, closing = self._leg, self._leg.closing
-        if closing is not None and leg.trained(self._now) >= closing.steps:
+        if closing is not None and leg.trained(now) >= closing.steps:
             return
-        leg.slow(self._now, self._extra_ns(leg.clock.step))
+        leg.slow(now, self._extra_ns(leg.clock.step))
         if closing is None:
-            self._aim()
+            self._aim(now)
         else:
             self._close(closing.steps, self._closes_for)
 
-    def _reached(self, what: Due) -> None:
+    def _reached(self, what: Due, now: int) -> None:
         """Something is due at the end of a step; to join others is of no use in a leg that ends anyway."""
         if what != "regrouping" or self._leg.closing is None:
             self._due.add(what)
-            self._decide_at_this_instant()
+            self._decide_at_this_instant(now)
 
-    def _decide_at_this_instant(self) -> None:
-        if self.deciding_at != self._now:
-            self.deciding_at = self._now
-            Alarm(self._env, self._now, Rank.DECIDE, self._decide)
+    def _decide_at_this_instant(self, now: int) -> None:
+        if self.deciding_at != now:
+            self.deciding_at = now
+            Alarm(self._env, now, Rank.DECIDE, self._decide)
 
     def _decide(self, alarm: Alarm) -> None:
         """What completes at this instant is complete; then failures count; then nodes that came back."""
-        self.deciding_at = None
-        if self.state in _TIMED and self._now == self._recovery.ends_ns:
-            self._phases_done()
-        if self.state is State.OVER:
+        now, self.deciding_at = alarm.at_ns, None
+        if self.state in _TIMED and now == self._recovery.ends_ns:
+            self._phases_done(now)
+        state = self.state
+        if state is State.OVER:
             return
         if self.hits or "bad checkpoint" in self._due:
-            self._interrupt()
-        elif self.state is State.TRAINING and self._leg.is_closed(self._now):
-            self._end_leg(self._closes_for)
-            self._wait()
-        elif "rewind" in self._due:
-            self._rewind()
-        elif "regrouping" in self._due:
-            self._end_leg("regrouping", goes_on=True)
-            self._begin_phases(State.REGROUPING, [("start_up", self._restarts.regroup())])
+            self._interrupt(now)
+        elif state is State.TRAINING:
+            self._decide_in_training(now)
         elif self._plan_name:
-            self._prepare()
-        elif self.state is State.WAITING:
-            self._staff()
+            self._prepare(now)
+        elif state is State.WAITING:
+            self._staff(now)
+
+    def _decide_in_training(self, now: int) -> None:
+        """Nothing fails: what was planned, or may be better than what is."""
+        if self._leg.is_closed(now):
+            self._end_leg(now, self._closes_for)
+            self._wait(now)
+        elif "rewind" in self._due:
+            self._rewind(now)
+        elif "regrouping" in self._due:
+            self._end_leg(now, "regrouping", goes_on=True)
+            self._begin_phases(now, State.REGROUPING, [("start_up", self._restarts.regroup())])
+        elif self._plan_name:
+            self._prepare(now)
         elif self._may_grow:
-            self._grow()
+            self._grow(now)
 
     # --- recovery
 
-    def _interrupt(self) -> None:
+    def _interrupt(self, now: int) -> None:
         """Failures at one instant are one interruption."""
         hits, self.hits = self.hits, []
         for hit in hits:
             if hit.cause.degrees:
                 self._staffing.target = hit.cause.degrees[hit.k]
-        goes_on, went_bad = self._goes_on(hits), "bad checkpoint" in self._due
+        goes_on, went_bad = self._goes_on(hits, now), "bad checkpoint" in self._due
         if self.state is State.TRAINING:
             if goes_on:
-                self._failed_until = self._leg.instant_of(self._leg.trained(self._now) + 1)
+                self._failed_until = self._leg.instant_of(self._leg.trained(now) + 1)
             ended_by = hits[0].cause.name if hits else "bad checkpoint"
-            self._end_leg(ended_by, goes_on=goes_on, fails=goes_on)
+            self._end_leg(now, ended_by, goes_on=goes_on, fails=goes_on)
         else:
-            self._stop_phases()
+            self._stop_phases(now)
         self._recovery.interruptions += 1
         self._interruptions += 1
         if went_bad:
-            self._log("bad checkpoint", self._restarts.went_bad())
+            self._log(now, "bad checkpoint", self._restarts.went_bad())
+        detection = 0
         for hit in hits:
             self._store.strike(hit)
             if hit.corrupt_since_ns is not None:
                 self._go_behind(hit.corrupt_since_ns)
-        detection = max((hit.detection_ns for hit in hits), default=0)
+            detection = max(detection, hit.detection_ns)
         if goes_on:
-            self._discard(detection)
+            self._discard(now, detection)
             return
-        self._come_back_to(self._store.newest_step())
-        self._begin_phases(State.DETECTING, [("detection", detection), ("diagnosis", self._restarts.diagnosis())])
+        self._step = self._store.newest_step()
+        phases: list[tuple[Phase, int]] = [("detection", detection), ("diagnosis", self._restarts.diagnosis())]
+        self._begin_phases(now, State.DETECTING, phases)
 
     def _go_behind(self, since: int) -> None:
         """What was saved since the weights became corrupt is of no use."""
-        clean = self._store.newest_step(made_by_ns=since)
+        clean = self._store.newest_step_made_by(since)
         # A restart since then may have gone behind the corruption already: what followed it is sound.
-        legs = self.history.legs[:-1]
+        legs = self.history.legs
         if not any(leg.kept <= clean for leg in legs if leg.end_ns > since and not leg.goes_on):
             self._store.forget_after(since)
 
-    def _come_back_to(self, step: int) -> None:
-        """The next leg starts at a step."""
-        self._step = step
-        legs = self.history.legs
-        if legs[-1].kept != step:
-            legs[-1] = legs[-1]._replace(kept=step)
-
-    def _begin_phases(self, state: State, phases: list[tuple[Phase, int]]) -> None:
-        now = self._now
+    def _begin_phases(self, now: int, state: State, phases: Sequence[tuple[Phase, int]]) -> None:
+        """Spend the time of phases; at once where nothing can happen before they are over, which takes no event."""
         self.state = state
-        self._recovery.run(now, phases, self.crew.nodes)
-        if self._recovery.ends_ns == now:
-            self._phases_done()
-        elif self._recovery.ends_ns < now + NEVER:
-            Alarm(self._env, self._recovery.ends_ns, Rank.DECIDE, self._decide)
+        ends_ns = self._recovery.run(now, phases, self.crew.nodes)
+        if ends_ns == now or ends_ns < self._env.peek():
+            self._phases_done(ends_ns)
+        elif ends_ns < now + NEVER:
+            Alarm(self._env, ends_ns, Rank.DECIDE, self._decide)
 
-    def _stop_phases(self) -> None:
+    def _stop_phases(self, now: int) -> None:
         """The phases are over, or cut short: loads that were over by now and failed are known to be of no use."""
-        self._recovery.stop(self._now)
-        for tier in self._restarts.stop(self._now):
-            self._log("bad checkpoint", tier)
+        self._recovery.stop(now)
+        for tier in self._restarts.stop(now):
+            self._log(now, "bad checkpoint", tier)
 
-    def _phases_done(self) -> None:
-        self._stop_phases()
+    def _phases_done(self, now: int) -> None:
+        self._stop_phases(now)
         if self.state is State.STARTING:
-            self._begin_leg()
+            self._begin_leg(now)
         elif self.state is not State.REGROUPING:
-            self._wait()
+            self._wait(now)
         elif not self.hits:
-            self._regroup()
+            self._regroup(now)
 
-    def _wait(self) -> None:
+    def _wait(self, now: int) -> None:
         """Let nodes go that are to leave, wait for the end of maintenance, and for nodes, if there are not enough."""
         self._plan_name = ""
-        self._staffing.lose(self._cluster.let_go(), self._now)
-        if self._now < self._closed_until:
-            self._begin_phases(State.CLOSED, [("maintenance", self._closed_until - self._now)])
+        if lost := self._cluster.let_go(now):
+            self._staffing.lose(lost, now)
+        if now < self._closed_until:
+            self._begin_phases(now, State.CLOSED, [("maintenance", self._closed_until - now)])
             return
         self.state = State.WAITING
-        self._recovery.run(self._now, _WAITING, self.crew.nodes)
-        if not self.hits:
-            self._staff()
+        if self.hits or not self._staff(now):
+            self._recovery.run(now, _WAITING, self.crew.nodes)
 
-    def _staff(self) -> None:
-        """Take the nodes for the largest degree that the policy allows, and start; or go on waiting."""
+    def _staff(self, now: int) -> bool:
+        """Take the nodes for the largest degree that the policy allows, and start; whether the wait is over."""
         staffing = self._staffing
         degree = staffing.affordable()
-        if self._plan.policy != "wait":
-            staffing.call_up()
+        if self._cluster.has_reserve and self._plan.policy != "wait":
+            staffing.call_up(now)
         if degree is None:
-            if self._cluster.returning == 0:
-                self._finish("starved", staffing.shortage())
-            return
-        self._stop_phases()
-        staffing.take(degree, self._now)
+            if self._cluster.returning:
+                return False
+            self._finish(now, "starved", staffing.shortage())
+            return True
+        self._recovery.stop(now)
+        staffing.take(degree, now)
         resume = _no_time if self._feed is None else self._feed.resume_ns
-        self._begin_phases(State.STARTING, self._restarts.phases(self._now, degree, self.crew.nodes, resume))
+        self._begin_phases(now, State.STARTING, self._restarts.phases(now, degree, self.crew.nodes, resume))
+        return True
 
     # --- in place
 
-    def _goes_on(self, hits: Sequence[Hit]) -> bool:
+    def _goes_on(self, hits: Sequence[Hit], now: int) -> bool:
         """Whether replicas enough survive failures to go on without a restart."""
         return (
             self._plan.in_place
@@ -277,80 +280,79 @@ class Job:
             # What stops the job as a whole, or has spread to all, leaves no survivor; a script says how many are left.
             and not any(hit.cause.scope == "job" and hit.cause.life is not None for hit in hits)
             and not any(hit.corrupt_since_ns is not None for hit in hits)
-            and self._staffing.sound(self._now) is not None
+            and self._staffing.sound(now) is not None
         )
 
-    def _discard(self, detection: int) -> None:
+    def _discard(self, now: int, detection: int) -> None:
         """The step that failed runs to its end, or until it is seen that somebody is missing: no replica commits it."""
         if self._leg.closing is not None:
             self._plan_name = self._plan_name or self._closes_for
-        now, failed_until = self._now, max(self._now, self._failed_until)
+        failed_until = max(now, self._failed_until)
         phases: list[tuple[Phase, int]] = [
             ("wasted_progress", failed_until - now),
             ("detection", max(0, now + detection - failed_until)),
             ("start_up", self._restarts.regroup()),
         ]
-        self._begin_phases(State.REGROUPING, phases)
+        self._begin_phases(now, State.REGROUPING, phases)
 
-    def _regroup(self) -> None:
+    def _regroup(self, now: int) -> None:
         """Take nodes for replicas that are missing, which heal by themselves, and go on with those that are sound."""
-        now = self._now
         for healed in self._staffing.refill(now, self._restarts.rejoin):
             if now < healed < NEVER:
-                Alarm(self._env, healed, Rank.COMPLETE, lambda _: self._regroup_soon())
+                Alarm(self._env, healed, Rank.COMPLETE, lambda alarm: self._regroup_soon(alarm.at_ns))
         degree = self._staffing.sound(now)
         if degree is None:
-            self._come_back_to(self._store.newest_step())
-            self._wait()
+            self._step = self._store.newest_step()
+            self._wait(now)
             return
         self._staffing.degree = degree
-        self._begin_leg(goes_on=True)
+        self._begin_leg(now, goes_on=True)
         if self._plan_name:
-            self._decide_at_this_instant()
+            self._decide_at_this_instant(now)
 
-    def _regroup_soon(self) -> None:
+    def _regroup_soon(self, now: int) -> None:
         """If replicas can join, or begin to heal, regroup after the step in flight."""
         leg = self._leg
-        if self.state is State.TRAINING and leg.closing is None and self._staffing.gains(self._now):
-            steps = leg.soon(self._now)
+        if self.state is State.TRAINING and leg.closing is None and self._staffing.gains(now):
+            steps = leg.soon(now)
             if leg.goes_beyond(steps):
                 self._milestones.due_after(steps, "regrouping")
 
     # --- planned restarts
 
-    def _rewind(self) -> None:
+    def _rewind(self, now: int) -> None:
         """Go back as planned: from the newest checkpoint that is old enough, once."""
         at, back = self._milestones.next_rewind()
-        self._end_leg("rewind")
+        self._end_leg(now, "rewind")
         self._store.forget_above(at - back)
-        self._come_back_to(self._store.newest_step())
-        self._wait()
+        self._step = self._store.newest_step()
+        self._wait(now)
 
-    def _prepare(self) -> None:
+    def _prepare(self, now: int) -> None:
         """End the leg soon, as something is planned; a recovery that is under way goes on without what is to leave."""
         if self.state is State.REGROUPING:
             return
         name, self._plan_name = self._plan_name, ""
         if self.state is State.TRAINING:
-            steps, closing = self._leg.soon(self._now), self._leg.closing
+            steps, closing = self._leg.soon(now), self._leg.closing
             if (closing is None or steps < closing.steps) and self._leg.goes_beyond(steps):
                 self._close(steps, name)
         elif self.state is not State.DETECTING:
-            self._stop_phases()
-            self._wait()
+            self._stop_phases(now)
+            self._wait(now)
 
     @property
     def _may_grow(self) -> bool:
         """Whether the job trains with fewer replicas than it should, and goes for more as soon as there are nodes."""
-        growing = self._plan.grow_back != "next-interruption" and self._staffing.degree < self._staffing.target
+        growing = self._grows and self._staffing.degree < self._staffing.target
         return growing and self.state is State.TRAINING and self._leg.closing is None
 
-    def _grow(self) -> None:
+    def _grow(self, now: int) -> None:
         """If there are nodes for more replicas, end the leg after the step in flight, or at the next checkpoint."""
         degree, leg = self._staffing.affordable(), self._leg
         if degree is None or degree <= self._staffing.degree:
             return
-        steps = leg.soon(self._now)
+        steps = leg.soon(now)
         if self._plan.grow_back == "next-checkpoint":
             steps = leg.running.next_due(0, steps)
         if leg.goes_beyond(steps):
@@ -364,102 +366,107 @@ class Job:
 
     # --- training
 
-    def _begin_leg(self, goes_on: bool = False) -> None:
-        now, plan, legs = self._now, self._plan, self.history.legs
-        if goes_on:
-            legs[-1] = legs[-1]._replace(goes_on=True)
-        else:
+    def _begin_leg(self, now: int, goes_on: bool = False) -> None:
+        plan, degree = self._plan, self._staffing.degree
+        if not goes_on:
             self._unsaved = (0,) * len(plan.tiers)
-            if legs:
-                self._come_back_to(self._restarts.step)
-        degree = self._staffing.degree
+            if self._ended:
+                self._step = self._restarts.step
         delivered = None if self._feed is None else self._feed.begin(self._step, degree, goes_on)
         if isinstance(delivered, Refused):
-            self._finish("refused", delivered.reason)
+            self._finish(now, "refused", delivered.reason)
             return
         self.state = State.TRAINING
-        if legs:
+        if self._ended:
+            self._write_down(goes_on)
             self.history.recoveries.append(self._recovery.record())
             if not goes_on and self._restarts.source is None and self._store.has_held:
-                self._log("from scratch", "")
-        savings = plan.savings_at(degree, now, self._interruptions)
+                self._log(now, "from scratch", "")
+        clock = plan.clock_at(degree, now, self._interruptions)
         if goes_on:
-            savings = tuple(saving.after(steps) for saving, steps in zip(savings, self._unsaved, strict=True))
+            clock = clock.going_on(self._unsaved)
         left = None if plan.steps is None else plan.steps - self._step
         if delivered is not None:
             left = delivered if left is None else min(left, delivered)
-        clock = LegClock(plan.step_ns(degree), savings)
-        self._leg = UnderWay(now, self._step, degree, clock, left, self._unsaved)
+        self._leg = UnderWay(self._ended, now, self._step, degree, clock, left, self._unsaved)
         if extra := self._extra_ns(clock.step):
             self._leg.slow(now, extra)
-        self._cluster.training_starts()
+        self._cluster.training_starts(now)
         if self._feed is not None:
             self._milestones.crashes_at(self._feed.crash())
-        self._aim()
+        self._aim(now)
 
     def _extra_ns(self, step_ns: int) -> int:
         """How much longer than at full pace a step takes now."""
-        return round(step_ns * (self._cluster.pace - 1))
+        pace = self._cluster.pace
+        return 0 if pace == 1 else round(step_ns * (pace - 1))
 
-    def _aim(self) -> None:
+    def _aim(self, now: int) -> None:
         """Set the timers to what the leg comes to by its timetable."""
         leg, source = self._leg, self._restarts.source
-        self._milestones.arm(leg)
+        self._milestones.arm(leg, now)
         if source is not None and self._restarts.goes_bad:
             shows = source.step + self._plan.tiers[source.tier].bad_after_steps - leg.step
             if shows > 0:
                 self._milestones.due_after(shows, "bad checkpoint")
         self._done.set(None if leg.left is None else leg.instant_of(leg.left))
 
-    def _end_leg(self, ended_by: str, goes_on: bool = False, fails: bool = False) -> None:
-        """Write the leg down as kept whole, and what it saved, to which the next one may come back instead."""
-        number, nodes = len(self.history.legs), self.crew.units * self._plan.unit_nodes
-        wait_ns = self._plan.wait_ns(self._leg.degree)
-        leg = self._leg.written(self._now, ended_by, number, nodes, wait_ns, goes_on, fails)
+    def _end_leg(self, now: int, ended_by: str, goes_on: bool = False, fails: bool = False) -> None:
+        """The leg is over, with what it trained and saved; what the next one starts from is settled later."""
+        leg = self._leg
+        leg.end(now, ended_by, self.crew.units * self._plan.unit_nodes, goes_on, fails)
         if goes_on:
-            self._unsaved = self._leg.unsaved(leg)
+            self._unsaved = leg.unsaved()
         self._due.clear()
         self._milestones.leg_ends()
         self._done.set(None)
-        self._closes.set(None)
-        self.history.legs.append(leg)
+        if leg.closing is not None:
+            self._closes.set(None)
         # What is saved of steps that go bad is as bad as the checkpoint that they come from.
         if not self._restarts.goes_bad:
             self._store.add(leg)
         self._step = leg.stop
-        self._recovery = Recovering(self._now)
+        self._recovery = Recovering(now)
         if self._feed is not None:
             self._feed.end(leg.stop, leg.read, ended_by)
-        self._cluster.training_stops()
-        self._cluster.leg += 1
+        self._cluster.training_stops(now)
+        self._ended += 1
+        self._cluster.leg = self._ended
+
+    def _write_down(self, goes_on: bool) -> None:
+        """Write the leg down that has ended: the next one starts at `_step`."""
+        leg = self._leg
+        self.history.legs.append(leg.record(self._step, self._plan.wait_ns(leg.degree), goes_on))
 
     # --- the end
 
     def _time_is_up(self, alarm: Alarm) -> None:
+        kept_whole = self._plan.final_checkpoint
         if self._plan.ends_by_time:
-            self._finish("done", "", kept_whole=self._plan.final_checkpoint)
+            self._finish(alarm.at_ns, "done", "", kept_whole)
         else:
-            self._finish("limit", "it was not done by then", kept_whole=self._plan.final_checkpoint)
+            self._finish(alarm.at_ns, "limit", "it was not done by then", kept_whole)
 
-    def _finish(self, outcome: Outcome, reason: str, kept_whole: bool = False) -> None:
+    def _finish(self, now: int, outcome: Outcome, reason: str, kept_whole: bool = False) -> None:
         training = self.state is State.TRAINING
         if training:
-            self._end_leg("end of run")
+            self._end_leg(now, "end of run")
         else:
-            self._stop_phases()
+            self._stop_phases(now)
         if (training or self.state is State.REGROUPING) and not kept_whole:
-            self._come_back_to(self._store.newest_step())
+            self._step = self._store.newest_step()
+        self._write_down(goes_on=False)
         if not training:
             self.history.recoveries.append(self._recovery.record())
-        self._staffing.count(self._now)
+        self._staffing.count(now)
         self.state = State.OVER
         self.history.node_ns = self._staffing.node_ns
-        self.history.wall_ns = self._now
+        self.history.wall_ns = now
         self.history.outcome, self.history.reason = outcome, reason
         self.history.happenings = self._cluster.happenings
-        self.history.outages = self._cluster.outages(self._now)
+        self.history.outages = self._cluster.outages(now)
         self.over.succeed()
 
-    def _log(self, kind: str, cause: str) -> None:
+    def _log(self, now: int, kind: str, cause: str) -> None:
         """Write down what happens to the job as a whole beside failures."""
-        self._cluster.happenings.append(Happening(self._now, kind, cause, JOB, "job", self._cluster.leg))
+        self._cluster.happenings.append(Happening(now, kind, cause, JOB, "job", self._cluster.leg))

@@ -11,6 +11,7 @@ in the order of the tiers. Only a leg with one tier waits.
 """
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
@@ -77,12 +78,30 @@ class LegClock:
             saving.first or saving.every, period, max(0, saving.write - period * self.step), saving.stall, saving.write
         )
 
+    def going_on(self, unsaved: Sequence[int]) -> "LegClock":
+        """The same of a leg that goes on, so many steps after the last save of each tier."""
+        savings = (saving.after(steps) for saving, steps in zip(self.savings, unsaved, strict=True))
+        return LegClock(self.step, tuple(savings))
+
     def at(self, elapsed: int) -> Progress:
         """Progress after `elapsed`; what completes at that very instant is complete."""
-        steps = self._steps(elapsed)
-        rest = elapsed - steps * self.step
-        stalled = min(self._stalled(steps + 1), rest)  # at most what all saves that fall due by now take
-        return Progress(steps, rest - stalled, stalled)
+        if len(self._series) > 1:
+            steps = bisect_right(range(elapsed // self.step + 1), elapsed, key=self.time_of) - 1
+            rest = elapsed - steps * self.step
+            stalled = min(self._stalled(steps + 1), rest)  # at most what all saves that fall due by now take
+            return Progress(steps, rest - stalled, stalled)
+        (first, period, wait, stall, _), step = self._series[0], self.step
+        since = elapsed - first * step - stall  # the first save
+        if since < 0:
+            steps = min(first, elapsed // step)
+            rest = elapsed - steps * step
+            return Progress(steps, 0, rest) if steps == first else Progress(steps, rest, 0)
+        cycles, since = divmod(since, period * step + wait + stall)
+        stalled = stall + cycles * (stall + wait)
+        if since >= period * step:
+            return Progress(first + (cycles + 1) * period, 0, stalled + since - period * step)
+        steps, partial = divmod(since, step)
+        return Progress(first + cycles * period + steps, partial, stalled)
 
     def _stalled(self, steps: int) -> int:
         """How long training stands still before the leg completes its step number `steps`."""
@@ -90,17 +109,6 @@ class LegClock:
         for series in self._series:
             stalled += series.cost(series.before(steps))
         return stalled
-
-    def _steps(self, elapsed: int) -> int:
-        """Steps that are complete after `elapsed`."""
-        if len(self._series) > 1:
-            return bisect_right(range(elapsed // self.step + 1), elapsed, key=self.time_of) - 1
-        first, period, wait, stall, _ = self._series[0]
-        since_first = elapsed - first * self.step - stall
-        if since_first < 0:
-            return min(first, elapsed // self.step)
-        cycles, since = divmod(since_first, period * self.step + wait + stall)
-        return first + cycles * period + min(since // self.step, period)
 
     def made(self, tier: int, elapsed: int) -> int:
         """How many saves of a tier are made, their stall over, after `elapsed`; they need not be durable yet."""
@@ -110,7 +118,7 @@ class LegClock:
             return 0 if since_first < 0 else since_first // (period * self.step + wait + stall) + 1
         if elapsed < 0:
             return 0
-        due = self._series[tier].before(self._steps(elapsed) + 1)
+        due = self._series[tier].before(self.at(elapsed).steps + 1)
         return due - (due > 0 and self.made_at(tier, due - 1) > elapsed)
 
     def durable(self, tier: int, elapsed: int) -> int:

@@ -26,8 +26,8 @@ class Milestones:
         env: simpy.Environment,
         causes: Sequence[Cause],
         rewinds: Sequence[tuple[int, int]],
-        strike: Callable[[Cause, int], None],
-        reach: Callable[[Due], None],
+        strike: Callable[[Cause, int, int], None],
+        reach: Callable[[Due, int], None],
     ) -> None:
         """Take what is to happen, and whom to tell.
 
@@ -35,15 +35,14 @@ class Milestones:
             env: simulated time.
             causes: those that are scripted at steps strike.
             rewinds: (after which step, how many back), in order.
-            strike: a scripted failure strikes; its cause and its number there.
-            reach: something is due at this instant.
+            strike: a scripted failure strikes; its cause, its number there and the time.
+            reach: something is due; what, and the time.
         """
-        self._env = env
         self._rewinds = list(rewinds)
         self._strike = strike
         self._reach = reach
         self._leg: UnderWay
-        self._after: dict[Due, int] = {}  # how many steps of the leg
+        self._after: dict[Due, int] = {}  # how many steps of the leg, of what is due in it
         self._timers = {what: Timer(env, rank, partial(self._ring, what)) for what, rank in _RANKS.items()}
         self._script = [
             (entries, Timer(env, Rank.STRIKE, partial(self._fail, cause, entries)))
@@ -53,17 +52,13 @@ class Milestones:
         self._by_what_is_read = [entries for entries, _ in self._script if not entries]
         self._legs = count()
 
-    @property
-    def _now(self) -> int:
-        return self._env.now  # type: ignore[return-value]  # the clock is an integer
-
-    def arm(self, leg: UnderWay) -> None:
+    def arm(self, leg: UnderWay, now: int) -> None:
         """Aim at the steps of a leg that begins, or whose timetable is another one: failures strike in mid-step."""
         self._leg = leg
         for entries, timer in self._script:
             while entries and entries[0][1] < leg.step:
                 entries.pop(0)  # that step is behind the checkpoint and will not be trained again
-            timer.set(self._middle_of(entries[0][1] - leg.step) if entries else None)
+            timer.set(self._middle_of(entries[0][1] - leg.step, now) if entries else None)
         if self._rewinds:
             self.due_after(self._rewinds[0][0] - leg.step, "rewind")
 
@@ -72,28 +67,31 @@ class Milestones:
         for entries in self._by_what_is_read:
             entries[:] = [] if step is None else [(next(self._legs), step)]
 
-    def _middle_of(self, step: int) -> int | None:
+    def _middle_of(self, step: int, now: int) -> int | None:
         """When the leg is in the middle of its step; None if the run ends before, or the step is half done."""
         middle = self._leg.instant_of(step + 1) - self._leg.clock.step // 2
-        return middle if self._leg.goes_beyond(step) and middle >= self._now else None
+        return middle if self._leg.goes_beyond(step) and middle >= now else None
 
-    def _fail(self, cause: Cause, entries: list[tuple[int, int]]) -> None:
+    def _fail(self, cause: Cause, entries: list[tuple[int, int]], now: int) -> None:
         # A leg that is being closed has no such step any more.
-        if self._leg.trained(self._now) == entries[0][1] - self._leg.step:
-            self._strike(cause, entries.pop(0)[0])
+        if self._leg.trained(now) == entries[0][1] - self._leg.step:
+            self._strike(cause, entries.pop(0)[0], now)
 
     def due_after(self, steps: int, what: Due) -> None:
         """Something is due when the leg completes so many steps."""
         self._after[what] = steps
         self._timers[what].set(self._leg.instant_of(steps))
 
-    def _ring(self, what: Due) -> None:
-        if self._leg.trained(self._now) == self._after[what]:
-            self._reach(what)
+    def _ring(self, what: Due, now: int) -> None:
+        if self._leg.trained(now) == self._after[what]:
+            self._reach(what, now)
 
     def leg_ends(self) -> None:
         """The leg does not come to what is still due in it."""
-        for timer in (*self._timers.values(), *(timer for _, timer in self._script)):
+        for what in self._after:
+            self._timers[what].set(None)
+        self._after.clear()
+        for _, timer in self._script:
             timer.set(None)
 
     def next_rewind(self) -> tuple[int, int]:

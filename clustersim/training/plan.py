@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 from clustersim.history import Refused
 from clustersim.laws import Law
 from clustersim.theory import young
-from clustersim.training.leg import Saving
+from clustersim.training.leg import LegClock
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +40,13 @@ class JobPlan:
     degree_allowed: Callable[[int], bool]
     unit_nodes: int  # nodes that are lost and taken together
     unit_replicas: int  # replicas on them
-    step_ns: Callable[[int], int]  # by degree, its wait for data included
+    clock: Callable[[int], LegClock]  # by degree, the wait for data included: step, and for each tier when it saves
     wait_ns: Callable[[int], int]  # by degree: of each step, for its data
     steps: int | None  # the run ends after them
     end_ns: int  # the run ends then: because it is over, or because it may not take longer
     ends_by_time: bool
-    savings: Callable[[int], tuple[Saving, ...]]  # by degree: for each tier, of which the first is [checkpoint] itself
     first_mtbf_ns: float | None  # where the interval of the first adapts: the mean between interruptions at the start
-    tiers: tuple[Tier, ...]
+    tiers: tuple[Tier, ...]  # of which the first is [checkpoint] itself
     final_checkpoint: bool
     policy: Literal["spare", "wait", "shrink"]
     grow_back: Literal["next-interruption", "at-once", "next-checkpoint"]
@@ -62,18 +61,19 @@ class JobPlan:
     warm_up: Law
     rewinds: tuple[tuple[int, int], ...]  # after so many steps, go so many back; in order
 
-    def savings_at(self, degree: int, now: int, interruptions: int) -> tuple[Saving, ...]:
-        """The savings of a leg that begins now, after so many interruptions.
+    def clock_at(self, degree: int, now: int, interruptions: int) -> LegClock:
+        """The timetable of a leg that begins now, after so many interruptions.
 
         An adaptive interval is Young's for the mean (first + now) / (interruptions + 1): the assumed mean counts as one
         interruption that was seen.
         """
-        savings = self.savings(degree)
+        clock = self.clock(degree)
         if self.first_mtbf_ns is None:
-            return savings
+            return clock
         mean = (self.first_mtbf_ns + now) / (interruptions + 1)
-        every = -(-round(young(savings[0].stall, mean)) // self.step_ns(degree))
-        return replace(savings[0], every=max(1, every)), *savings[1:]
+        first, *rest = clock.savings
+        every = -(-round(young(first.stall, mean)) // clock.step)
+        return LegClock(clock.step, (replace(first, every=max(1, every)), *rest))
 
     def restart_mean_ns(self, nodes: int) -> float:
         """The mean of a recovery after its detection, at full degree, without waiting for nodes and for the loader."""

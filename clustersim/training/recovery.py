@@ -16,29 +16,32 @@ class Recovering:
         self.interruptions = 0
         self.ends_ns = begin_ns
         """When the last of the running phases is over."""
-        self._begin_ns = self._since = begin_ns
-        self._phases: Sequence[tuple[Phase, int]] = ()
-        self._nodes = 0
+        self._begin_ns = begin_ns
         self._spans: list[Span] = []
+        self._running: list[Span] = []
 
-    def run(self, now: int, phases: Sequence[tuple[Phase, int]], nodes: int) -> None:
-        """Begin phases (name, duration) with so many nodes held; the ones before must have been stopped."""
-        self._since, self._phases, self._nodes = now, phases, nodes
+    def run(self, now: int, phases: Sequence[tuple[Phase, int]], nodes: int) -> int:
+        """Begin phases (name, duration) with so many nodes held, and say when the last is over.
+
+        The ones before must have been stopped.
+        """
+        running = self._running
+        for phase, duration in phases:
+            if duration:
+                running.append(Span(phase, now, now := now + duration, nodes))
         self.ends_ns = now
-        for _, duration in phases:
-            self.ends_ns += duration
+        return now
 
     def stop(self, now: int) -> None:
         """Write down what of the running phases is over by now; the rest will not be."""
-        at = self._since
-        for phase, duration in self._phases:
-            if at == now:
-                break
-            if duration:
-                end = min(at + duration, now)
-                self._spans.append(Span(phase, at, end, self._nodes))
-                at = end
-        self._phases = ()
+        if now < self.ends_ns:
+            self._running = [
+                span if span.end_ns <= now else span._replace(end_ns=now)
+                for span in self._running
+                if span.begin_ns < now
+            ]
+        self._spans += self._running
+        self._running.clear()
 
     def record(self) -> Recovery:
         """What it came to so far."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from clustersim.history import Phase
-from clustersim.laws import Law, draw
+from clustersim.laws import draw
 from clustersim.streams import Hashed
 from clustersim.training.plan import JobPlan
 from clustersim.training.store import Checkpoint, Store
@@ -19,21 +19,17 @@ class Restarts:
         self._plan = plan
         self._store = store
         self._stream = stream
-        self._any_goes_bad = any(tier.corrupt_later for tier in plan.tiers)
         self._attempts = self._diagnoses = self._regroups = self._rejoins = 0
         self._in_vain: list[tuple[int, Checkpoint]] = []  # until when checkpoints are tried that cannot be read
         self.source: Checkpoint | None = None
         """The checkpoint of the attempt that is under way, or of the leg that it led to; None: step 0."""
+        self.goes_bad = False
+        """Whether what is trained from `source` goes bad."""
 
     @property
     def step(self) -> int:
         """The first step of the leg that comes from `source`."""
         return 0 if self.source is None else self.source.step
-
-    @property
-    def goes_bad(self) -> bool:
-        """Whether what is trained from `source` goes bad."""
-        return self._any_goes_bad and self.source is not None and self._store.fate(self.source) == "goes bad"
 
     def diagnosis(self) -> int:
         """How long the next diagnosis takes."""
@@ -61,21 +57,17 @@ class Restarts:
             nodes: that the job holds.
             loader_resume: how long the loader takes to come back to a step with so many replicas.
         """
-        plan, attempt = self._plan, self._attempts
+        plan, stream, attempt = self._plan, self._stream, self._attempts
         self._attempts += 1
-
-        def spent(law: Law, phase: int) -> int:
-            return draw(law, self._stream, phase, attempt)
-
-        scheduling = spent(plan.scheduling, _SCHEDULING)
-        start_up = spent(plan.start_up, _START_UP) + plan.start_up_more_ns(nodes)
+        scheduling = draw(plan.scheduling, stream, _SCHEDULING, attempt)
+        start_up = draw(plan.start_up, stream, _START_UP, attempt) + plan.start_up_more_ns(nodes)
         load = self._load(now + scheduling + start_up, degree, attempt)
         return [
             ("scheduling", scheduling),
             ("start_up", start_up),
             ("load", load),
             ("loader_resume", loader_resume(self.step, degree)),
-            ("warm_up", spent(plan.warm_up, _WARM_UP)),
+            ("warm_up", draw(plan.warm_up, stream, _WARM_UP, attempt)),
         ]
 
     def _load(self, begin_ns: int, degree: int, attempt: int) -> int:
@@ -83,22 +75,23 @@ class Restarts:
 
         A run without a checkpoint starts at step 0, which takes as long to load.
         """
-        plan, spent, tries = self._plan, 0, 0
-
-        def read(tier: int) -> int:
-            nonlocal tries
-            tries += 1
-            number = _LOAD if tries == 1 else _LOAD_AGAIN + tries
-            return draw(plan.tiers[tier].load(degree), self._stream, number, attempt)
-
+        spent = tries = 0
         for checkpoint in self._store.candidates():
-            if self._store.fate(checkpoint) != "unreadable":
-                self.source = checkpoint
-                return spent + read(checkpoint.tier)
-            spent += sum(read(checkpoint.tier) for _ in range(plan.load_attempts))
+            fate = self._store.fate(checkpoint)
+            if fate != "unreadable":
+                self.source, self.goes_bad = checkpoint, fate == "goes bad"
+                return spent + self._read(checkpoint.tier, degree, attempt, tries)
+            for _ in range(self._plan.load_attempts):
+                spent += self._read(checkpoint.tier, degree, attempt, tries)
+                tries += 1
             self._in_vain.append((begin_ns + spent, checkpoint))
-        self.source = None
-        return spent + read(0)
+        self.source, self.goes_bad = None, False
+        return spent + self._read(0, degree, attempt, tries)
+
+    def _read(self, tier: int, degree: int, attempt: int, tries: int) -> int:
+        """How long it takes to read a checkpoint of a tier in an attempt, after so many reads of it."""
+        number = _LOAD_AGAIN + tries + 1 if tries else _LOAD
+        return draw(self._plan.tiers[tier].load(degree), self._stream, number, attempt)
 
     def stop(self, now: int) -> list[str]:
         """An attempt is over or cut short: drop what was read in vain by now, and say of which tiers it was."""

@@ -54,28 +54,29 @@ class Staffing:
     def _wanted_units(self) -> int:
         return -(-self.target // self._plan.unit_replicas)
 
-    def call_up(self) -> None:
+    def call_up(self, now: int) -> None:
         """Let nodes come that are missing beside the spares."""
         needed = self._plan.unit_nodes * self._wanted_units
-        self._cluster.call_up(max(0, needed - self.crew.available(own_only=False)))
+        self._cluster.call_up(max(0, needed - self.crew.available(own_only=False)), now)
 
     def take(self, degree: int, now: int) -> None:
         """Take the nodes for a degree that is affordable; all start anew together."""
         self.count(now)
         self.degree = degree
-        self.crew.form(-(-degree // self._plan.unit_replicas))
+        self.crew.form(-(-degree // self._plan.unit_replicas), now)
         self.crew.heal_all()
-        self._cluster.arm()
+        self._cluster.arm(now)
 
     def refill(self, now: int, rejoin: Callable[[], int]) -> list[int]:
         """Take nodes for missing units while the others go on; until when each of them heals, which takes `rejoin`."""
         self.count(now)
-        filled = self.crew.form(min(self._wanted_units, self.crew.available(own_only=False) // self._plan.unit_nodes))
+        units = min(self._wanted_units, self.crew.available(own_only=False) // self._plan.unit_nodes)
+        filled = self.crew.form(units, now)
         healed = [now + rejoin() for _ in filled]
         for unit, until in zip(filled, healed, strict=True):
             self.crew.heal(unit, until)
-        self._cluster.arm()
-        self.call_up()
+        self._cluster.arm(now)
+        self.call_up(now)
         return healed
 
     def gains(self, now: int) -> bool:

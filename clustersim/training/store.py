@@ -12,9 +12,9 @@ from heapq import merge
 from typing import Literal, NamedTuple
 
 from clustersim.cluster.cluster import Hit
-from clustersim.history import Leg
 from clustersim.streams import Hashed
 from clustersim.training.plan import Tier
+from clustersim.training.under_way import UnderWay
 
 Fate = Literal["sound", "unreadable", "goes bad"]
 
@@ -32,7 +32,7 @@ class Checkpoint(NamedTuple):
 class _Entry:
     """Saves low .. high - 1 of one leg in one tier."""
 
-    leg: Leg
+    leg: UnderWay
     low: int
     high: int
 
@@ -45,6 +45,7 @@ class Store:
         self._tiers = tiers
         self._fates = fates
         self._entries: list[deque[_Entry]] = [deque() for _ in tiers]
+        self._mortal = [tier for tier, plan in enumerate(tiers) if plan.survives != "job"]
         self._counts = [0] * len(tiers)
         self._tries: dict[Checkpoint, int] = {}
         self._lost_nodes = self._lost_groups = 0
@@ -53,8 +54,8 @@ class Store:
 
     # --- what comes in
 
-    def add(self, leg: Leg) -> None:
-        """What a leg saved durably; each tier lets its oldest go, beyond those that it keeps."""
+    def add(self, leg: UnderWay) -> None:
+        """What a leg that has ended saved durably; each tier lets its oldest go, beyond those that it keeps."""
         self._lost_nodes = self._lost_groups = 0
         for tier, saves in enumerate(leg.saves):
             if saves:
@@ -76,10 +77,12 @@ class Store:
 
     def strike(self, hit: Hit) -> None:
         """A failure hits the job: what does not survive it, and those before it in the same recovery, is gone."""
+        if not self._mortal or not hit.lost:
+            return
         self._lost_nodes += len(hit.lost)
-        self._lost_groups += bool(hit.lost)
-        for tier, plan in enumerate(self._tiers):
-            if not plan.survives_loss(self._lost_nodes, self._lost_groups):
+        self._lost_groups += 1
+        for tier in self._mortal:
+            if not self._tiers[tier].survives_loss(self._lost_nodes, self._lost_groups):
                 self._entries[tier].clear()
                 self._counts[tier] = 0
 
@@ -99,7 +102,7 @@ class Store:
         """Drop a checkpoint, the newest of its tier unless it is gone already."""
         self._tries.pop(checkpoint, None)
         entries = self._entries[checkpoint.tier]
-        if entries and entries[-1].leg.leg == checkpoint.leg:
+        if entries and entries[-1].leg.number == checkpoint.leg:
             self._cut(checkpoint.tier, checkpoint.number)
 
     def _cut(self, tier: int, high: int) -> None:
@@ -122,14 +125,22 @@ class Store:
     def _newest_first(self, tier: int) -> Iterator[Checkpoint]:
         for entry in reversed(self._entries[tier]):
             for number in range(entry.high - 1, entry.low - 1, -1):
-                yield Checkpoint(tier, _step_of(entry, tier, number), entry.leg.leg, number)
+                yield Checkpoint(tier, _step_of(entry, tier, number), entry.leg.number, number)
 
-    def newest_step(self, made_by_ns: int | None = None) -> int:
-        """The step that the newest checkpoint (of those made by an instant) restarts from; 0 if there is none."""
+    def newest_step(self) -> int:
+        """The step that the newest checkpoint restarts from; 0 if there is none."""
+        newest = 0
+        for tier, entries in enumerate(self._entries):
+            if entries:
+                newest = max(newest, _step_of(entries[-1], tier, entries[-1].high - 1))
+        return newest
+
+    def newest_step_made_by(self, instant_ns: int) -> int:
+        """The same of the newest checkpoint that was made by an instant."""
         newest = 0
         for tier, entries in enumerate(self._entries):
             for entry in reversed(entries):
-                high = entry.high if made_by_ns is None else min(entry.high, _made_by(entry, tier, made_by_ns))
+                high = min(entry.high, _made_by(entry, tier, instant_ns))
                 if high > entry.low:
                     newest = max(newest, _step_of(entry, tier, high - 1))
                     break
@@ -153,7 +164,7 @@ class Store:
 
 
 def _step_of(entry: _Entry, tier: int, number: int) -> int:
-    return entry.leg.start + entry.leg.timetable.step_of(tier, number)
+    return entry.leg.step + entry.leg.clock.step_of(tier, number)
 
 
 def _held_below(entry: _Entry, tier: int, step: int) -> int:
@@ -163,4 +174,4 @@ def _held_below(entry: _Entry, tier: int, step: int) -> int:
 
 def _made_by(entry: _Entry, tier: int, instant_ns: int) -> int:
     """How many of a leg's saves were made by an instant."""
-    return entry.leg.timetable.made(tier, instant_ns - entry.leg.begin_ns)
+    return entry.leg.clock.made(tier, instant_ns - entry.leg.begin_ns)

@@ -6,7 +6,7 @@ import pytest
 from clustersim import load_scenario, simulate
 from clustersim.cluster.compile import causes_of
 from clustersim.cluster.lifetimes import Lifetimes
-from clustersim.streams import Hashed, generator, mix, mix_array
+from clustersim.streams import Hashed, generator, mix_array
 
 
 def failures(run, until_h=None):
@@ -43,7 +43,7 @@ def test_lives_in_the_job_stay_the_same(ages):
     runs = [simulate(small(failures=[keys], recovery__start_up=start_up)) for start_up in ("1 min", "5 h")]
     for run in runs:
         causes = causes_of(run.scenario, 0, 0)
-        lifetimes, cause = Lifetimes(causes, run.seed, 0), causes[0]
+        lifetimes, cause = Lifetimes(run.seed, 0), causes[0]
         failed = run.events[run.events["kind"] == "failure"].drop_duplicates("node")
         for node, time_h in zip(failed["node"], failed["time_h"], strict=True):
             trained = (run.legs["end_h"].clip(upper=time_h) - run.legs["begin_h"]).clip(lower=0).sum()
@@ -98,9 +98,35 @@ def test_hashed_uniforms_are_uniform_and_the_same_one_by_one():
     assert abs(lag) < 4 / np.sqrt(len(many))
 
 
-def test_mixing_words_one_by_one_and_in_arrays():
-    words = np.array([0, 1, 2**63, 2**64 - 1], dtype=np.uint64)
-    assert [mix(int(word)) for word in words] == mix_array(words).tolist()
+@pytest.mark.parametrize("share", [0.0, 1e-300, 2.0**-53, 1e-6, 0.0123, 0.5, 1 - 2.0**-53, 1.0])
+def test_the_lowest_draws_are_those_that_are_drawn_one_by_one(share):
+    stream = Hashed(3, 4, "life")
+    found, uniforms = stream.lowest(5, 20_005, 2, share)
+    drawn = [stream.uniform(entity, 2) for entity in range(5, 20_005)]
+    assert found.tolist() == [index for index, uniform in enumerate(drawn) if uniform <= share]
+    assert uniforms.tolist() == [drawn[index] for index in found]
+
+
+@pytest.mark.parametrize("just", [-1, 0, 1])
+def test_a_draw_is_among_the_lowest_up_to_itself(just):
+    """The share that a draw is, and its neighbours among floating-point numbers."""
+    stream = Hashed(3, 4, "life")
+    for uniform in stream.uniforms(np.arange(200), 0).tolist():
+        share = np.nextafter(uniform, just) if just else uniform
+        entities = np.arange(200)[stream.uniforms(np.arange(200), 0) <= share]
+        assert stream.lowest(0, 200, 0, float(share))[0].tolist() == entities.tolist()
+
+
+def test_words_are_mixed_as_published():
+    """The finaliser of SplitMix64 with Python's own integers."""
+
+    def mixed(word):
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            word = (word ^ word >> shift) * factor % 2**64
+        return word ^ word >> 31
+
+    words = [0, 1, 2**63, 2**64 - 1]
+    assert mix_array(np.array(words, dtype=np.uint64)).tolist() == [mixed(word) for word in words]
 
 
 def test_generators_are_named():

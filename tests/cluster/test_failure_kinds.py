@@ -35,11 +35,11 @@ def hits_of(scenario, seconds, trains_from=0):
     """What a job would hear that trains from a time on and does nothing about it: (second, hit)."""
     env, causes = simpy.Environment(), causes_of(scenario, 0, 0)
     heard = []
-    cluster = Cluster(env, causes, Lifetimes(causes, 0, 0), machine_of(scenario), scenario.sizes.limit_ns)
-    cluster.on_hit = lambda hit: heard.append((env.now / SECOND, hit))
-    cluster.arm()
+    cluster = Cluster(env, causes, Lifetimes(0, 0), machine_of(scenario), scenario.sizes.limit_ns)
+    cluster.on_hit = lambda hit, now: heard.append((now / SECOND, hit))
+    cluster.arm(0)
     env.run(until=trains_from * SECOND + 1)
-    cluster.training_starts()
+    cluster.training_starts(env.now)
     env.run(until=seconds * SECOND)
     return heard, cluster
 

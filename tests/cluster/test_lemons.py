@@ -46,7 +46,7 @@ def test_lemons_fail_so_many_times_as_often():
     assert scenario.sizes.failures_per_ns * 86_400 * 10**9 == pytest.approx(0.01 * 1000 * 1.9)
     total, of_lemons = [], []
     for replication in range(30):
-        lifetimes = Lifetimes(causes_of(scenario, 0, 0), 0, replication, 0.1)
+        lifetimes = Lifetimes(0, replication, 0.1)
         nodes = [row.node for row in events(scenario, replication)]
         total.append(len(nodes))
         of_lemons.append(sum(lifetimes.is_lemon(node, 0) for node in nodes))
@@ -57,7 +57,7 @@ def test_lemons_fail_so_many_times_as_often():
 @pytest.mark.parametrize("law", [{"type": "weibull", "shape": 2}, {"type": "gamma", "shape": 0.5}])
 def test_first_lives_are_those_of_the_nodes_one_by_one(law):
     scenario = cluster({"rate": "0.01 per node-day", "law": law}, lemons=LEMONS)
-    (cause,), lifetimes = causes_of(scenario, 0, 0), Lifetimes(causes_of(scenario, 0, 0), 0, 0, 0.1)
+    (cause,), lifetimes = causes_of(scenario, 0, 0), Lifetimes(0, 0, 0.1)
     horizon = 20 * 24 * HOUR_NS
     lives = {node: lifetimes.life(cause, node, 0, lifetimes.is_lemon(node, 0)) for node in range(1000)}
     within = {node: life for node, life in lives.items() if life <= horizon}
@@ -72,7 +72,7 @@ def test_first_lives_are_those_of_the_nodes_one_by_one(law):
 def test_first_lives_are_the_same_in_more_than_one_vector(lemons):
     scenario = cluster({"rate": "0.001 per node-day"}, nodes=40_000, lemons=lemons)
     share = machine_of(scenario).lemon_share
-    (cause,), lifetimes = causes_of(scenario, 0, 0), Lifetimes(causes_of(scenario, 0, 0), 0, 0, share)
+    (cause,), lifetimes = causes_of(scenario, 0, 0), Lifetimes(0, 0, share)
     horizon = 20 * 24 * HOUR_NS
     lives = ((node, lifetimes.life(cause, node, 0, lifetimes.is_lemon(node, 0))) for node in range(40_000))
     assert list(lifetimes.first_lives(cause, 40_000, horizon)) == [pair for pair in lives if pair[1] <= horizon]
@@ -90,7 +90,7 @@ def test_a_repair_cures_a_lemon():
 
 def test_a_lemon_is_one_to_every_cause_and_to_each_of_its_lives():
     scenario = cluster({"rate": "0.5 per node-day", "repair": "1 h"}, lemons={"share": 0.2, "times": 50}, nodes=40)
-    lifetimes = Lifetimes(causes_of(scenario, 0, 0), 0, 0, 0.2)
+    lifetimes = Lifetimes(0, 0, 0.2)
     often = [node for node in range(40) if lifetimes.is_lemon(node, 0)]
     counts = [0] * 40
     for row in events(scenario):
