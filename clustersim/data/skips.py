@@ -39,6 +39,8 @@ class Skips:
 
     def read(self, start: int, stop: int) -> list[tuple[int, int]]:
         """What is read of the positions [start, stop), as runs that rise."""
+        if not self:
+            return [(start, stop)] if start < stop else []
         low = np.append(start, np.maximum(self._to, start))
         high = np.append(np.minimum(self._from, stop), stop)
         return [(a, b) for a, b in zip(low.tolist(), high.tolist(), strict=True) if a < b]

@@ -58,7 +58,7 @@ class SequenceLoader:
         order_epoch = epoch if at.order_epoch is None else at.order_epoch
         stretch = Stretch(step, steps, at.samples, at.family, order_epoch, lasting)
         if stop // self.size == epoch:
-            return Advance(stretch, replace(at, samples=stop))
+            return Advance(stretch, Position(stop, at.ranks, at.family, at.order_epoch))
         return Advance(stretch, Position(stop, at.ranks, lasting))
 
     def draws(self, stretches: Sequence[Stretch]) -> tuple[Draws, NDArray[np.int64]]:
