@@ -159,8 +159,9 @@ class History:
         A later restart may go behind the start of an earlier leg and cuts it then.
         """
         stops: list[int] = []
-        bound = None
+        bound = self.legs[-1].kept
         for leg in reversed(self.legs):
-            bound = leg.kept if bound is None else min(bound, leg.kept)
-            stops.append(max(leg.start, min(bound, leg.stop)))
+            bound = leg.kept if leg.kept < bound else bound
+            stop = bound if bound < leg.stop else leg.stop
+            stops.append(stop if stop > leg.start else leg.start)
         return stops[::-1]

@@ -24,7 +24,7 @@ from clustersim.loaders.wandering import CAUSE, Found
 from clustersim.scenario import Scenario
 from clustersim.scenario.checkpoint import MAIN_TIER
 from clustersim.scenario.cost import Used
-from clustersim.training.buckets import node_time_buckets, time_buckets
+from clustersim.training.buckets import time_buckets
 from clustersim.training.used import stored_hours, used
 
 if TYPE_CHECKING:
@@ -220,14 +220,18 @@ class Run:
     # --- figures
 
     @cached_property
-    def time_ns(self) -> dict[str, int]:
-        """The wall time by bucket; they sum to `history.wall_ns` exactly."""
+    def _time_buckets(self) -> tuple[dict[str, int], dict[str, int]]:
         return time_buckets(self.history, self.scenario.sizes.full_step_ns)
 
-    @cached_property
+    @property
+    def time_ns(self) -> dict[str, int]:
+        """The wall time by bucket; they sum to `history.wall_ns` exactly."""
+        return self._time_buckets[0]
+
+    @property
     def node_time_ns(self) -> dict[str, int]:
         """The time of the nodes held, by bucket; they sum to `history.node_ns` exactly."""
-        return node_time_buckets(self.history, self.scenario.sizes.full_step_ns)
+        return self._time_buckets[1]
 
     @property
     def time_h(self) -> dict[str, float]:

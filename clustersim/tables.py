@@ -104,16 +104,33 @@ def checkpoints(run: Run) -> pd.DataFrame:
     checkpoint, if the end of the run made one.
     """
     names = [MAIN_TIER, *(tier.name for tier in run.scenario.checkpoint.tiers)]
-    rows = []
-    for leg, stop in zip(run.history.legs, run.history.lineage_stops(), strict=True):
+    stops = run.history.lineage_stops()
+    legs: list[int] = []
+    tiers: list[str] = []
+    steps: list[int] = []
+    durable_h: list[float] = []
+    for leg in run.history.legs:
         for tier, saves in enumerate(leg.saves):
-            for number in range(saves):
-                step = leg.start + leg.timetable.step_of(tier, number)
-                durable_ns = leg.begin_ns + leg.timetable.durable_at(tier, number)
-                rows.append((leg.leg, names[tier], step, durable_ns / HOUR_NS, step <= stop))
+            legs += [leg.leg] * saves
+            tiers += [names[tier]] * saves
+            steps += [leg.start + leg.timetable.step_of(tier, number) for number in range(saves)]
+            durable_h += [(leg.begin_ns + leg.timetable.durable_at(tier, number)) / HOUR_NS for number in range(saves)]
     if run.history.final_save:
-        rows.append((len(run.history.legs) - 1, MAIN_TIER, run.steps, run.history.wall_ns / HOUR_NS, True))
-    return pd.DataFrame(rows, columns=["leg", "tier", "step", "durable_h", "in_lineage"])
+        legs.append(len(stops) - 1)
+        tiers.append(MAIN_TIER)
+        steps.append(run.steps)
+        durable_h.append(run.history.wall_ns / HOUR_NS)
+    leg_column, step_column = np.array(legs, dtype=np.int64), np.array(steps, dtype=np.int64)
+    in_lineage = step_column <= np.array(stops)[leg_column]
+    return pd.DataFrame(
+        {
+            "leg": leg_column,
+            "tier": tiers,
+            "step": step_column,
+            "durable_h": np.array(durable_h, dtype=float),
+            "in_lineage": in_lineage,
+        }
+    )
 
 
 def carries(run: Run) -> pd.DataFrame:

@@ -6,7 +6,7 @@ joins later, as the wait for data did, takes its share from the kept steps of a 
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple, get_args
+from typing import get_args
 
 from clustersim.history import History, Phase
 
@@ -16,12 +16,8 @@ BUCKETS: tuple[str, ...] = tuple(dict.fromkeys((*_OF_LEGS, *get_args(Phase))))
 """Every bucket, in the order in which they are shown."""
 
 
-class Charge(NamedTuple):
-    """So much time in a bucket, with so many nodes held."""
-
-    bucket: str
-    spent_ns: int
-    nodes: int
+Charge = tuple[str, int, int]
+"""A bucket, the time spent in it (ns), and how many nodes were held."""
 
 
 def charges(history: History, full_step_ns: int) -> Iterator[Charge]:
@@ -36,31 +32,27 @@ def charges(history: History, full_step_ns: int) -> Iterator[Charge]:
     """
     for leg, stop in zip(history.legs, history.lineage_stops(), strict=True):
         kept, steps = stop - leg.start, leg.stop - leg.start
-        yield Charge("useful", kept * full_step_ns, leg.nodes)
-        yield Charge("degraded", kept * (leg.step_ns - leg.wait_ns - full_step_ns), leg.nodes)
-        yield Charge("data_starvation", kept * leg.wait_ns, leg.nodes)
+        yield "useful", kept * full_step_ns, leg.nodes
+        yield "degraded", kept * (leg.step_ns - leg.wait_ns - full_step_ns), leg.nodes
+        yield "data_starvation", kept * leg.wait_ns, leg.nodes
         slow_ns, slow_kept_ns = leg.timetable.delay(steps), leg.timetable.delay(kept)
-        yield Charge("slow_nodes", slow_kept_ns, leg.nodes)
-        yield Charge("save_stall", leg.stall_ns, leg.nodes)
-        yield Charge("wasted_progress", (steps - kept) * leg.step_ns + slow_ns - slow_kept_ns, leg.nodes)
+        yield "slow_nodes", slow_kept_ns, leg.nodes
+        yield "save_stall", leg.stall_ns, leg.nodes
+        yield "wasted_progress", (steps - kept) * leg.step_ns + slow_ns - slow_kept_ns, leg.nodes
         partial = leg.end_ns - leg.begin_ns - leg.stall_ns - steps * leg.step_ns - slow_ns
-        yield Charge("unfinished" if leg.ended_by == "end of run" else "wasted_progress", partial, leg.nodes)
+        yield "unfinished" if leg.ended_by == "end of run" else "wasted_progress", partial, leg.nodes
     for recovery in history.recoveries:
         for span in recovery.spans:
-            yield Charge(span.phase, span.end_ns - span.begin_ns, span.nodes)
+            yield span.phase, span.end_ns - span.begin_ns, span.nodes
 
 
-def time_buckets(history: History, full_step_ns: int) -> dict[str, int]:
-    """The wall time by what it was spent on, in nanoseconds; they sum to `history.wall_ns`."""
-    buckets = dict.fromkeys(BUCKETS, 0)
-    for bucket, spent_ns, _ in charges(history, full_step_ns):
-        buckets[bucket] += spent_ns
-    return buckets
+def time_buckets(history: History, full_step_ns: int) -> tuple[dict[str, int], dict[str, int]]:
+    """By what it was spent on, in nanoseconds: the wall time, and the time of the nodes that the job held.
 
-
-def node_time_buckets(history: History, full_step_ns: int) -> dict[str, int]:
-    """The same in node-nanoseconds, of the nodes that the job held; they sum to `history.node_ns`."""
-    buckets = dict.fromkeys(BUCKETS, 0)
+    They sum to `history.wall_ns` and to `history.node_ns`.
+    """
+    wall_ns, node_ns = dict.fromkeys(BUCKETS, 0), dict.fromkeys(BUCKETS, 0)
     for bucket, spent_ns, nodes in charges(history, full_step_ns):
-        buckets[bucket] += spent_ns * nodes
-    return buckets
+        wall_ns[bucket] += spent_ns
+        node_ns[bucket] += spent_ns * nodes
+    return wall_ns, node_ns

@@ -19,7 +19,7 @@ from clustersim import ScenarioError, load_scenario, order_for, simulate
 from clustersim.loaders.build import loader_of
 from clustersim.loaders.follow import Follower
 from clustersim.storage.feeding import clock_feed
-from clustersim.training.buckets import node_time_buckets, time_buckets
+from clustersim.training.buckets import time_buckets
 from clustersim.training.compile import World
 
 BATCH = 60  # what every degree of `worlds.scenarios` divides
@@ -55,10 +55,10 @@ def run_and_check(scenario):
     follower = Follower(loader) if loader.acts_on_time else None
     history = run_checked(World(scenario, scenario.run.seed, 0, clock_feed(scenario, follower)), scenario)
     check_history(history)
-    buckets = time_buckets(history, scenario.sizes.full_step_ns)
-    assert sum(buckets.values()) == history.wall_ns
-    assert min(buckets.values()) >= 0
-    assert sum(node_time_buckets(history, scenario.sizes.full_step_ns).values()) == history.node_ns
+    wall_ns, node_ns = time_buckets(history, scenario.sizes.full_step_ns)
+    assert sum(wall_ns.values()) == history.wall_ns
+    assert min(wall_ns.values()) >= 0
+    assert sum(node_ns.values()) == history.node_ns
     run = simulate(scenario)
     assert (run.history.legs, run.history.happenings) == (history.legs, history.happenings)  # looking changes nothing
     return run
