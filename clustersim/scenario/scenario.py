@@ -153,7 +153,7 @@ class Scenario(Part):
         sizes = self.sizes
         smaller = range(sizes.min_data, sizes.data)
         if self.recovery.policy == "shrink" and smaller and not any(map(sizes.degrees_ok, smaller)):
-            expected = f"a divisor of {sizes.batch} from it to {sizes.data - 1}, as uneven degrees are refused"
+            expected = f"a divisor of {sizes.divided} from it to {sizes.data - 1}, as uneven degrees are refused"
             raise wrong(expected, str(sizes.min_data), key="parallelism.min_data")
         check_bounds(self.run, self.checkpoint, self.sizes)
         self._check_failures(self.sizes)
@@ -320,7 +320,7 @@ class Scenario(Part):
             if isinstance(failure, Scripted):
                 for entry, degree in enumerate(failure.data or ()):
                     if not sizes.degrees_ok(degree):
-                        divisors = f", divisors of {sizes.batch}" if sizes.uneven_refused else ""
+                        divisors = f", divisors of {sizes.divided}" if sizes.uneven_refused else ""
                         allowed = f"from {sizes.min_data} to {sizes.data}{divisors}"
                         expected = f"a degree that parallelism allows ({allowed})"
                         raise wrong(expected, str(degree), key=f"failures.{index}.data.{entry}")
