@@ -70,7 +70,8 @@ class Run:
         """What was read of each corpus of a mixture; of the one corpus, if there is no mixture."""
         drawn_by, ranks = (self.seed, self.replication), self.scenario.sizes.data
         names = [corpus.name for corpus in self.scenario.data.corpora or ()] or [""]
-        found = reads_of(self.loader, self.reads, ranks, self.planned_steps, drawn_by, names)
+        batches = self.scenario.sizes.batches
+        found = reads_of(self.loader, self.reads, ranks, self.planned_steps, batches, drawn_by, names)
         return found if self.poison is None else [replace(each, taken_out=self.poison.taken_out) for each in found]
 
     @property
@@ -161,17 +162,23 @@ class Run:
 
         Positions that the scenario skips are no part of the ideal either.
         """
-        sizes, data = self.scenario.sizes, self.scenario.data
-        if self.history.outcome != "done" or len(self.corpora) > 1:
+        if self.history.outcome != "done":
             return self.account
-        views = sizes.batches.before(self.planned_steps)
-        if sizes.epochs is not None:
-            views = sizes.epochs * sizes.samples
+        return Ledger.concat(
+            [self._ideal(each, ledger) for each, ledger in zip(self.corpora, self.ledgers, strict=True)]
+        )
+
+    def _ideal(self, corpus: CorpusReads, ledger: Ledger) -> Ledger:
+        """The ledger of a corpus against the ideal, by that against the plan."""
+        epochs, data = self.scenario.sizes.epochs, self.scenario.data
+        views = corpus.ticks.samples_before(self.planned_steps)
+        if epochs is not None:  # no mixture
+            views = epochs * corpus.loader.spaces.size
             views -= data.count_skipped(views)
         # Under other laws the plan may hold a sample twice.
-        if self.account.planned_views == views and self.spaces.law != "other":
-            return self.account
-        return self._only.ledger_against(views, data.skipped, self.by_identity)
+        if ledger.planned_views == views and corpus.loader.spaces.law != "other":
+            return ledger
+        return corpus.ledger_against(views, data.skipped, self.by_identity)
 
     @property
     def exact(self) -> Literal["identity", "distribution"]:

@@ -9,13 +9,14 @@ from measures.clock import LLAMA
 from measures.process import peak_mb
 from measures.timing import beside_timeouts, medians_s, reference_ms
 
-from clustersim import load_scenario, simulate
+from clustersim import ScenarioError, load_scenario, simulate
 from clustersim.account import count, count_identity
 from clustersim.data.corpus import Corpus
 from clustersim.data.orders import order_of
 from clustersim.loaders.build import loader_of
 from clustersim.loaders.follow import follow, plan
 from clustersim.loaders.sequence import SequenceLoader
+from clustersim.scenario.load import presets
 
 SIZES = (10**6, 10**9, 10**12, 10**15)
 AT_SCALE = {
@@ -24,6 +25,8 @@ AT_SCALE = {
     "data.shards": 20_000,
     "data.order": "shard-shuffle",
 }
+SHUFFLED = {"data.order": "shuffle"}
+ONE_READER = {"loader.readers_per_rank": 1}
 
 
 def reads_of(preset, size, epochs):
@@ -90,5 +93,23 @@ def sixteen_thousand_readers():
         yield f"{told}: its memory", peak_mb(f"{simulated}; run.account") - peak_mb(simulated), " MB", bar_mb
 
 
+def every_preset():
+    """The same with each preset: readers or, where it has none, ranks; in shards that are shuffled or, if it has to be,
+    in a full shuffle.
+    """
+    for preset in presets():
+        for shape in (AT_SCALE, AT_SCALE | SHUFFLED, AT_SCALE | ONE_READER, AT_SCALE | SHUFFLED | ONE_READER):
+            try:
+                scenario = load_scenario(LLAMA, shape | {"loader.preset": preset})
+            except ScenarioError:  # the next may go together with it
+                continue
+            run = simulate(scenario)
+            (account,) = medians_s(lambda run=run: replace(run).account, turns=1)
+            simulated = f"run = cs.simulate(cs.load_scenario(scenario, {shape | {'loader.preset': preset}}))"
+            told = f"{peak_mb(f'{simulated}; run.account') - peak_mb(simulated):.0f} MB"
+            yield f"account of 2,048 ranks, 466 restarts, with {preset}", account, " s", None, False, told
+            break
+
+
 MEASURES = (account_at_every_size, sixteen_thousand_readers)
-LONG = (account_against_every_sample,)
+LONG = (account_against_every_sample, every_preset)

@@ -92,7 +92,8 @@ def at_cuts(draws: Draws, steps: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     if (np.diff(steps) < 0).any():
         raise ValueError("the steps of the cuts must not fall")
     length = draws.epochs * (draws.stop - draws.start)
-    last_step = draws.step + draws.every * ((draws.lead + length - 1) // draws.per_step)
+    all_turns = (draws.lead + length - 1) // draws.per_step + 1
+    last_step = draws.step + draws.every * (all_turns - 1)
     low = np.searchsorted(steps, draws.step, side="right")  # the first cut with some of the row before it
     high = np.searchsorted(steps, last_step, side="right")  # the first cut with all of it before it
     if (high == len(steps)).any():
@@ -103,6 +104,7 @@ def at_cuts(draws: Draws, steps: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     nth = np.arange(len(row)) - np.repeat(np.cumsum(parts) - parts, parts)
     cut = low[row] + nth
     turns = -(-(steps[cut] - draws.step[row]) // draws.every[row])  # in which the row's readers read before the cut
+    turns = np.minimum(turns, all_turns[row])  # of a cut far behind them all, offsets would pass 2^63
     read = np.minimum(turns * draws.per_step[row] - draws.lead[row], length[row])
     before = np.where(nth == 0, 0, np.concatenate(([0], read))[: len(read)])
     some = read > before

@@ -54,7 +54,7 @@ def capacity(
         "repair_slots": _numbers(repair_slots, "--repair-slots", 1),
     }
     if not any(tried.values()):
-        tried["spares"] = around(loaded)
+        tried |= around(loaded)
     plans = math.prod(len(numbers) for numbers in tried.values() if numbers)
     with under_way(plans * replications, out) as tell:
         found = compare(
@@ -131,6 +131,8 @@ def _page(found: Capacity, name: str, by: str, horizon_s: float) -> list[Rendera
 
 def answer(found: Capacity, by: str) -> str:
     """The recommended plan in a sentence, or how near the nearest one comes."""
+    if not found.table["on_time"].any():
+        return f"No run of any plan finished by {by}."
     asked, chosen = share(found.confidence), found.recommended
     sure = chosen is not None
     if chosen is None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,42 +27,14 @@ from clustersim.account.spaces import in_blocks
 from clustersim.data.skips import Skips
 from clustersim.loaders.draws import draws_of
 from clustersim.loaders.follow import Reads, plan
-from clustersim.loaders.mixture import MixtureLoader
+from clustersim.loaders.mixture import MixtureLoader, Steps, Ticks
 from clustersim.loaders.parts import CorpusLoader, Delivered, Loader, Stretch, ToCount, count_reads
 from clustersim.loaders.returning import ReaderLoader
 from clustersim.loaders.sequence import SequenceLoader
 from clustersim.loaders.taken_out import without
+from clustersim.scenario.batches import Batches
 
 Ints = NDArray[np.int64]
-
-
-class Counting(Protocol):
-    """By what a loader counts on its way: its ticks, which are steps or samples."""
-
-    def before(self, step: int) -> int:
-        """Ticks of the steps below one."""
-
-    def before_all(self, step: Ints) -> Ints:
-        """`before` for each of many steps, int64 of their shape."""
-
-    def step_of(self, tick: Ints) -> Ints:
-        """The step that each tick is of, int64 of their shape."""
-
-
-class Steps:
-    """A tick is a step."""
-
-    def before(self, step: int) -> int:
-        """Ticks of the steps below one."""
-        return step
-
-    def before_all(self, step: Ints) -> Ints:
-        """`before` for each of many steps, int64 of their shape."""
-        return step
-
-    def step_of(self, tick: Ints) -> Ints:
-        """The step that each tick is of, int64 of their shape."""
-        return tick
 
 
 @dataclass(frozen=True)
@@ -70,7 +42,7 @@ class CorpusReads:
     """What was to be read of one corpus and what was, in the ticks of its loader."""
 
     loader: CorpusLoader
-    ticks: Counting
+    ticks: Ticks
     first: int
     """What the number of its first sample is, as samples are numbered through all corpora."""
     ranks: int
@@ -208,7 +180,13 @@ class CorpusReads:
 
 
 def reads_of(
-    loader: Loader, reads: Reads, ranks: int, planned_steps: int, drawn_by: tuple[int, int], names: Sequence[str]
+    loader: Loader,
+    reads: Reads,
+    ranks: int,
+    planned_steps: int,
+    batches: Batches,
+    drawn_by: tuple[int, int],
+    names: Sequence[str],
 ) -> list[CorpusReads]:
     """A run's reads, corpus by corpus.
 
@@ -217,12 +195,13 @@ def reads_of(
         reads: what it read.
         ranks: of the first leg.
         planned_steps: steps of the run without failures.
+        batches: the samples of each step.
         drawn_by: the seed and the replication.
         names: of the corpora of a mixture; one that is empty, if there is none.
     """
     if not isinstance(loader, MixtureLoader):
         assert isinstance(loader, SequenceLoader | ReaderLoader)
-        return [CorpusReads(loader, Steps(), 0, ranks, planned_steps, reads, drawn_by)]
+        return [CorpusReads(loader, Steps(batches), 0, ranks, planned_steps, reads, drawn_by)]
     return [
         CorpusReads(
             each,

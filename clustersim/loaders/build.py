@@ -5,7 +5,7 @@ from dataclasses import replace
 from clustersim.data.blend import Blend
 from clustersim.data.orders import Order
 from clustersim.data.skips import Skips
-from clustersim.loaders.mixture import MixtureLoader
+from clustersim.loaders.mixture import SingleLoader, shares_of
 from clustersim.loaders.parts import Loader, Parts
 from clustersim.loaders.returning import ReaderLoader
 from clustersim.loaders.sequence import SequenceLoader
@@ -23,7 +23,9 @@ def loader_of(scenario: Scenario, *orders: Order) -> Loader:
     )
     if parts.last_batch == "span" and (corpora or sizes.batches.ramp or parts.saves == "steps"):
         blend = Blend([corpus.weight for corpus in corpora] or [1])
-        return MixtureLoader(orders, parts, blend, sizes.batches, sizes.epochs)
+        return SingleLoader(orders, parts, blend, sizes.batches, sizes.epochs)
+    if corpora:
+        return shares_of(orders, parts, scenario.corpus_batches, sizes.data)
     (order,) = orders
     if parts.last_batch == "span":
         return SequenceLoader(order, sizes.batch, parts, sizes.epochs, Skips(scenario.data.skipped))

@@ -1,13 +1,15 @@
-"""Several corpora, or batches that grow: one loader a corpus, each of which goes through its own samples one by one.
+"""Several corpora, or batches that grow: one loader a corpus, each with its own position, order and epochs.
 
-Before step s a run has read C(s) samples, of which c_k(C(s)) are corpus k's. Its loader delivers one sample a *tick*,
-and the ticks of step s are those from c_k(C(s)) on, below c_k(C(s + 1)). So every corpus has its own position, order
-and epochs, and what a restart does to it is what the composition does to a loader with batches of one sample.
+Where batches span epochs a loader goes through its corpus sample by sample. Before step s a run has read C(s) samples,
+of which c_k(C(s)) are corpus k's: its loader delivers one sample a *tick*, and the ticks of step s are those from
+c_k(C(s)) on, below c_k(C(s + 1)). A restart does to a corpus what it does to a loader with batches of one sample.
+
+Other loaders count whole batches: each takes the same share of every batch, and a tick is a step.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +17,8 @@ from numpy.typing import NDArray
 from clustersim.data.blend import Blend
 from clustersim.data.orders import Order
 from clustersim.history import Refused
-from clustersim.loaders.parts import Parts
+from clustersim.loaders.parts import CorpusLoader, Parts, Ranges
+from clustersim.loaders.returning import ReaderLoader
 from clustersim.loaders.sequence import SequenceLoader
 from clustersim.loaders.split import rank_slices
 from clustersim.scenario.batches import Batches
@@ -23,9 +26,48 @@ from clustersim.scenario.batches import Batches
 Ints = NDArray[np.int64]
 
 
+class Ticks(Protocol):
+    """By what the loader of a corpus counts."""
+
+    def before(self, step: int) -> int:
+        """Ticks of the steps below one."""
+
+    def before_all(self, step: Ints) -> Ints:
+        """`before` for each of many steps, int64 of their shape."""
+
+    def step_of(self, tick: Ints) -> Ints:
+        """The step that each tick is of, int64 of their shape."""
+
+    def samples_before(self, step: int) -> int:
+        """Samples of the corpus that the steps below one read."""
+
+
 @dataclass(frozen=True)
-class Ticks:
-    """The ticks of one corpus of a mixture: how many of its samples the steps of a run read."""
+class Steps:
+    """A tick is a step."""
+
+    batches: Batches
+
+    def before(self, step: int) -> int:
+        """Ticks of the steps below one."""
+        return step
+
+    def before_all(self, step: Ints) -> Ints:
+        """`before` for each of many steps, int64 of their shape."""
+        return step
+
+    def step_of(self, tick: Ints) -> Ints:
+        """The step that each tick is of, int64 of their shape."""
+        return tick
+
+    def samples_before(self, step: int) -> int:
+        """Samples of the corpus that the steps below one read."""
+        return self.batches.before(step)
+
+
+@dataclass(frozen=True)
+class Singles:
+    """A tick is one sample of corpus `corpus`."""
 
     batches: Batches
     blend: Blend
@@ -42,6 +84,10 @@ class Ticks:
     def step_of(self, tick: Ints) -> Ints:
         """The step that each tick is of, int64 of their shape."""
         return self.batches.step_of(self.blend.position_of(self.corpus, tick))
+
+    def samples_before(self, step: int) -> int:
+        """Samples of the corpus that the steps below one read."""
+        return self.before(step)
 
 
 class Mixed(NamedTuple):
@@ -67,30 +113,14 @@ class Moved(NamedTuple):
 
 
 class MixtureLoader:
-    """A loader for each corpus, of batches of one sample.
+    """A loader for each corpus, and the ticks that it counts by."""
 
-    Where the composition saves the steps of the run, the position of the mixture comes back as so many of today's
-    batches, whatever the batches were.
-    """
-
-    def __init__(
-        self, orders: Sequence[Order], parts: Parts, blend: Blend, batches: Batches, epochs: int | None = None
-    ) -> None:
-        """Mix corpora.
-
-        Args:
-            orders: of each corpus.
-            parts: of each loader.
-            blend: whose turn it is at each position of the mixture.
-            batches: the samples of each step.
-            epochs: as of `SequenceLoader`.
-        """
+    def __init__(self, parts: Parts, loaders: Sequence[CorpusLoader], ticks: Sequence[Ticks]) -> None:
+        """`parts`: of which each loader is composed."""
         self.parts = parts
-        counting = replace(parts, saves="samples") if parts.saves == "steps" else parts
-        self.loaders = tuple(SequenceLoader(order, 1, counting, epochs) for order in orders)
-        self.ticks = tuple(Ticks(batches, blend, corpus) for corpus in range(len(orders)))
-        self._blend, self._batches = blend, batches
-        self.firsts = np.cumsum([0, *(order.size for order in orders)])
+        self.loaders = tuple(loaders)
+        self.ticks = tuple(ticks)
+        self.firsts = np.cumsum([0, *(loader.spaces.size for loader in loaders)])
         """The number of each corpus's first sample, as samples are numbered through all corpora, and that of all."""
 
     @property
@@ -134,30 +164,96 @@ class MixtureLoader:
             if isinstance(position, Refused):
                 return position
             back.append(position)
-        if self.parts.saves == "steps":
-            today = self._batches.before(saved.step + 1) - self._batches.before(saved.step)
-            counts = (self._blend.before(corpus, np.array([saved.step * today])) for corpus in range(len(back)))
-            back = [replace(each, samples=int(count[0])) for each, count in zip(back, counts, strict=True)]
         return Stand(saved.step, tuple(back))
+
+    def batch_at(self, stretch: Mixed, step: int, ranks: int) -> list[Ints]:
+        """The samples that each rank reads in one step of a stretch, as they are numbered through all corpora."""
+        by_corpus = [
+            [first + samples for samples in loader.batch_at(own, step, ranks)]
+            for first, loader, own in zip(self.firsts.tolist(), self.loaders, stretch.stretches, strict=False)
+        ]
+        return [np.concatenate(parts) for parts in zip(*by_corpus, strict=True)]
+
+    def steps_as_planned(self, stretches: Sequence[Mixed], planned_steps: int) -> int:
+        """How many steps below `planned_steps` read what the plan reads, in every corpus, by positions and orders."""
+        alike: Ranges = [(each.step, min(each.step + each.steps, planned_steps)) for each in stretches]
+        for corpus, (loader, ticks) in enumerate(zip(self.loaders, self.ticks, strict=True)):
+            own = [each.stretches[corpus] for each in stretches]
+            found = loader.as_planned(own, ticks.before(planned_steps))
+            alike = _in_both(alike, [(_whole_from(ticks, low), _whole_until(ticks, high)) for low, high in found])
+        return sum(max(0, high - low) for low, high in alike)
+
+
+class SingleLoader(MixtureLoader):
+    """One whose loaders deliver single samples, of batches of any size.
+
+    Where the composition saves the steps of the run, the position of the mixture comes back as so many of today's
+    batches, whatever the batches were.
+    """
+
+    def __init__(
+        self, orders: Sequence[Order], parts: Parts, blend: Blend, batches: Batches, epochs: int | None = None
+    ) -> None:
+        """Mix corpora.
+
+        Args:
+            orders: of each corpus.
+            parts: of each loader.
+            blend: whose turn it is at each position of the mixture.
+            batches: the samples of each step.
+            epochs: as of `SequenceLoader`.
+        """
+        counting = replace(parts, saves="samples") if parts.saves == "steps" else parts
+        self._singly = [SequenceLoader(order, 1, counting, epochs) for order in orders]
+        super().__init__(parts, self._singly, [Singles(batches, blend, corpus) for corpus in range(len(orders))])
+        self._blend, self._batches = blend, batches
+
+    def resume(self, saved: Stand, reached: Stand, ranks: int, leg: int) -> Stand | Refused:
+        """Back in every corpus by the rule of the composition."""
+        back = super().resume(saved, reached, ranks, leg)
+        if isinstance(back, Refused) or self.parts.saves != "steps":
+            return back
+        today = self._batches.before(saved.step + 1) - self._batches.before(saved.step)
+        counts = (self._blend.before(corpus, np.array([saved.step * today])) for corpus in range(len(self.loaders)))
+        corpora = (replace(each, samples=int(count[0])) for each, count in zip(back.corpora, counts, strict=True))
+        return Stand(back.step, tuple(corpora))
 
     def batch_at(self, stretch: Mixed, step: int, ranks: int) -> list[Ints]:
         """The samples that each rank reads in one step of a stretch, as they are numbered through all corpora."""
         start, stop = self._batches.before(step), self._batches.before(step + 1)
         samples = np.empty(stop - start, np.int64)
         turns = self._blend.corpus_at(np.arange(start, stop))
-        for corpus, (loader, ticks) in enumerate(zip(self.loaders, self.ticks, strict=True)):
-            low, high = ticks.before(step), ticks.before(step + 1)
-            own = loader.samples_at(stretch.stretches[corpus], low, high)
+        for corpus, (loader, ticks) in enumerate(zip(self._singly, self.ticks, strict=True)):
+            own = loader.samples_at(stretch.stretches[corpus], ticks.before(step), ticks.before(step + 1))
             samples[turns == corpus] = self.firsts[corpus] + own
         return [samples[low:high] for low, high in rank_slices(len(samples), ranks)]
 
-    def steps_as_planned(self, stretches: Sequence[Mixed], planned_steps: int) -> int:
-        """How many steps below `planned_steps` read the positions of the plan in every corpus, in its order."""
-        step = np.array([each.step for each in stretches])
-        stop = np.minimum([each.step + each.steps for each in stretches], planned_steps)
-        for corpus, (loader, ticks) in enumerate(zip(self.loaders, self.ticks, strict=True)):
-            own = [each.stretches[corpus] for each in stretches]
-            first, _ = loader.as_planned(own, ticks.before(planned_steps))
-            after = np.where(first > 0, ticks.step_of(np.maximum(first - 1, 0)) + 1, 0)
-            step = np.maximum(step, after)
-        return int(np.maximum(stop - step, 0).sum())
+
+def shares_of(orders: Sequence[Order], parts: Parts, batches: Sequence[int], ranks: int) -> MixtureLoader:
+    """A mixture of loaders that count batches, for a run that begins with so many ranks.
+
+    `batches`: what each corpus has of every batch, one for each order.
+    """
+    loaders = [ReaderLoader(order, batch, parts, None, ranks) for order, batch in zip(orders, batches, strict=True)]
+    return MixtureLoader(parts, loaders, [Steps(Batches(batch)) for batch in batches])
+
+
+def _whole_from(ticks: Ticks, low: int) -> int:
+    """The first step all of whose ticks are `low` or later."""
+    return int(ticks.step_of(np.array([low - 1]))[0]) + 1 if low else 0
+
+
+def _whole_until(ticks: Ticks, high: int) -> int:
+    """The step behind the last one all of whose ticks are below `high`: of those that have none, all."""
+    return int(ticks.step_of(np.array([high]))[0])
+
+
+def _in_both(some: Ranges, others: Ranges) -> Ranges:
+    """The steps that are in both; the second ones may overlap."""
+    apart: Ranges = []
+    for low, high in sorted(others):
+        if apart and low <= apart[-1][1]:
+            apart[-1] = apart[-1][0], max(high, apart[-1][1])
+        else:
+            apart.append((low, high))
+    return [(max(low, a), min(high, b)) for low, high in some for a, b in apart if max(low, a) < min(high, b)]

@@ -120,6 +120,10 @@ class Saved:
     family: int = 0  # the order that it read
 
 
+Ranges = list[tuple[int, int]]
+"""Steps [from, to)."""
+
+
 class Delivered(Protocol):
     """Steps [step, step + steps) as a loader delivers them; what they mean in samples only that loader can tell."""
 
@@ -198,6 +202,9 @@ class CorpusLoader(Loader, Protocol):
     @property
     def spaces(self) -> Spaces:
         """The orders that its draws speak of."""
+
+    def as_planned(self, stretches: Sequence[Any], planned_steps: int) -> Ranges:
+        """Which steps of the stretches `steps_as_planned` counts."""
 
     def draws(self, stretches: Sequence[Any]) -> tuple[Draws, NDArray[np.int64]]:
         """What the stretches read, for the account, and the index of the stretch of each row, int64[rows]."""

@@ -11,6 +11,7 @@ from clustersim.account import BlockSpaces, Dealt, Draws, Spaces
 from clustersim.account.rows import number
 from clustersim.loaders.deal import Deal, Runs, Sharded, Strided
 from clustersim.loaders.listed import Listed
+from clustersim.loaders.parts import Ranges
 from clustersim.loaders.turns import turns
 
 Ints = NDArray[np.int64]
@@ -282,12 +283,12 @@ def _in_turns(part: Pass, columns: dict[str, Ints]) -> dict[str, Ints]:
     return cut
 
 
-def as_planned(passes: Sequence[Pass], plan: Sequence[Pass]) -> int:
-    """How many steps of the passes read what the plan reads in the same steps, by positions and orders."""
-    count = 0
+def as_planned(passes: Sequence[Pass], plan: Sequence[Pass]) -> Ranges:
+    """Which steps of the passes read what the plan reads in the same steps, by positions and orders."""
+    ranges: Ranges = []
     for part in passes:
         for other in plan:
             low, high = max(part.step, other.step), min(part.step + part.steps, other.step + other.steps)
             if low < high and part.reads_at(low) == other.reads_at(low):
-                count += high - low
-    return count
+                ranges.append((low, high))
+    return ranges

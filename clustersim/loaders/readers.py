@@ -21,7 +21,7 @@ from clustersim.loaders.flows import Flow, FlowSpaces, Source
 from clustersim.loaders.holes import reads_behind
 from clustersim.loaders.listed import Listed
 from clustersim.loaders.part_order import PartOrder, part_family
-from clustersim.loaders.parts import Parts, ToCount
+from clustersim.loaders.parts import Parts, Ranges, ToCount
 from clustersim.loaders.passes import Pass, as_planned, dealt_of, draws_of, joined
 from clustersim.loaders.split import rank_slices
 from clustersim.loaders.standing import Carried, Journey, Standing, Traveled
@@ -319,6 +319,10 @@ class Readers:
 
     def steps_as_planned(self, stretches: Sequence[Journey], planned_steps: int) -> int:
         """How many steps of the stretches read what the plan reads then, by positions and orders."""
+        return sum(stop - first for first, stop in self.as_planned(stretches, planned_steps))
+
+    def as_planned(self, stretches: Sequence[Journey], planned_steps: int) -> Ranges:
+        """Which steps those are."""
         plan = self.advance(self.start(self._first_ranks), 0, planned_steps).stretch
         return as_planned([part for stretch in stretches for part in stretch.passes], plan.passes)
 

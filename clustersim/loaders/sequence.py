@@ -11,7 +11,7 @@ from clustersim.data.orders import Order
 from clustersim.data.skips import Skips
 from clustersim.history import Refused
 from clustersim.loaders.draws import as_planned, draws_of
-from clustersim.loaders.parts import Advance, Parts, Position, Saved, Stretch, ToCount
+from clustersim.loaders.parts import Advance, Parts, Position, Ranges, Saved, Stretch, ToCount
 from clustersim.loaders.remainder import Remainder, RemainderSpaces
 from clustersim.loaders.split import rank_slices
 
@@ -89,15 +89,13 @@ class SequenceLoader:
 
     def steps_as_planned(self, stretches: Sequence[Stretch], planned_steps: int) -> int:
         """How many steps of the stretches read the positions of the plan, in its order."""
-        first, stop = self.as_planned(stretches, planned_steps)
-        return int((stop - first).sum())
+        return sum(stop - first for first, stop in self.as_planned(stretches, planned_steps))
 
-    def as_planned(
-        self, stretches: Sequence[Stretch], planned_steps: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The steps [first, stop) of each stretch, at its end, that read what the plan reads: int64[stretches] both."""
+    def as_planned(self, stretches: Sequence[Stretch], planned_steps: int) -> Ranges:
+        """Which steps those are: of each stretch some at its end."""
         same_orders = self.spaces.same_every_epoch
-        return as_planned(stretches, self.size, self.batch, self._skips, planned_steps, same_orders)
+        ranges = as_planned(stretches, self.size, self.batch, self._skips, planned_steps, same_orders)
+        return list(zip(*(column.tolist() for column in ranges), strict=True))
 
     def samples_at(self, stretch: Stretch, step: int, stop: int) -> NDArray[np.int64]:
         """The samples that the steps [step, stop) of a stretch read, in reading order, int64[steps x batch]."""

@@ -131,5 +131,9 @@ class Parallelism(Part):
     """Replicas of the model, which share the global batch; what the GPUs allow if not said."""
     min_data: PositiveCount = 1
     """The fewest replicas that the job shrinks to."""
+    micro_batch: PositiveCount = 1
+    """Samples that a replica takes at once: a step takes as long as all micro-batches of the fullest replica, of which
+    the last one may be short."""
     uneven: Literal["pace", "refuse"] = "pace"
-    """Where the degree does not divide the batch: the fullest replica sets the pace, or such a degree is refused."""
+    """Where the degree does not divide the batch, into whole micro-batches: the fullest replica sets the pace, or such
+    a degree is refused."""

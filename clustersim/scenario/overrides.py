@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
 from clustersim.scenario.errors import problem, show, show_key
@@ -50,12 +51,13 @@ def apply_overrides(document: dict[str, Any], overrides: Mapping[str, object], s
             if not isinstance(place[key], (dict, list)):
                 raise problem(source, _dotted(parents[: depth + 1]), "a table", show(place[key]))
             place = place[key]
+        # A copy, as a later path may lead into it.
         if isinstance(place, list):
-            place[_index(place, [*parents, last], source)] = value
+            place[_index(place, [*parents, last], source)] = deepcopy(value)
         elif value is None:
             place.pop(last, None)
         else:
-            place[last] = value
+            place[last] = deepcopy(value)
 
 
 def _index(items: list[Any], path: list[str], source: str) -> int:

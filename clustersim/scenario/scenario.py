@@ -49,6 +49,7 @@ _SURVIVED = {
     "domain": ("process", "node", "domain"),
     "job": ("process", "node", "domain"),
 }
+_BY_SHARD = ("shards", "contiguous-shards", "queue")
 _SHARD_ORDERS = ("shard-shuffle", "sequential", "nested-shuffle")
 # The orders that a part of an epoch can be dealt from, by (partition, permutes), and what asks for them.
 _ORDERS_OF_PARTS: dict[tuple[str, str], tuple[tuple[str, ...], str]] = {
@@ -153,7 +154,7 @@ class Scenario(Part):
         sizes = self.sizes
         smaller = range(sizes.min_data, sizes.data)
         if self.recovery.policy == "shrink" and smaller and not any(map(sizes.degrees_ok, smaller)):
-            expected = f"a divisor of {sizes.batch} from it to {sizes.data - 1}, as uneven degrees are refused"
+            expected = f"a divisor of {sizes.divided} from it to {sizes.data - 1}, as uneven degrees are refused"
             raise wrong(expected, str(sizes.min_data), key="parallelism.min_data")
         check_bounds(self.run, self.checkpoint, self.sizes)
         self._check_failures(self.sizes)
@@ -171,7 +172,7 @@ class Scenario(Part):
         loader, order, data = self.loader, self.data.order, self.sizes.data
         if loader.comes_back == "reshuffle" and order == "sequential":
             raise wrong('an order that shuffles with loader.comes_back = "reshuffle"', '"sequential"', key="data.order")
-        by_shard = loader.partition in ("shards", "contiguous-shards", "queue")
+        by_shard = loader.partition in _BY_SHARD
         if (by_shard or order == "with-replacement") and self.sizes.shards < data * loader.readers_per_rank:
             readers = f"{data * loader.readers_per_rank} shards, one for each of {data} ranks"
             expected = f"at least {readers} x {loader.readers_per_rank} workers"
@@ -214,10 +215,7 @@ class Scenario(Part):
         if loader.spans_epochs and loader.saves == "steps":
             self._check_paced('loader.saves = "steps"')
         if self.data.corpora is not None:
-            self._check_paced("data.corpora")
-            if self.run.epochs is not None:
-                expected = "an end by steps, samples, tokens or time with data.corpora, which have epochs of their own"
-                raise wrong(expected, str(self.run.epochs), key="run.epochs")
+            self._check_mixture()
         if self.recovery.batch == "shrinks" and loader.rank_batch != "constant":
             expected = '"constant" with recovery.batch = "shrinks"'
             raise wrong(expected, f'"{loader.rank_batch}"', key="loader.rank_batch")
@@ -233,6 +231,45 @@ class Scenario(Part):
         if loader.rank_batch == "constant" and self.sizes.batch % data:
             expected = f'a multiple of {data}, the ranks, with loader.rank_batch = "constant"'
             raise wrong(expected, str(self.sizes.batch), key="model.global_batch")
+
+    @property
+    def corpus_batches(self) -> list[int]:
+        """The samples of a batch that each corpus of a mixture has; not the same in every one if it does not come out.
+
+        That is refused where the loader counts batches.
+        """
+        corpora = self.data.corpora or ()
+        whole = sum(corpus.weight for corpus in corpora)
+        return [self.sizes.batch * corpus.weight // whole for corpus in corpora]
+
+    def _check_mixture(self) -> None:
+        loader, ranks, corpora = self.loader, self.sizes.data, self.data.corpora or ()
+        if self.run.epochs is not None:
+            expected = "an end by steps, samples, tokens or time with data.corpora, which have epochs of their own"
+            raise wrong(expected, str(self.run.epochs), key="run.epochs")
+        if loader.spans_epochs:
+            self._check_paced("data.corpora")
+            return
+        if sum(self.corpus_batches) != self.sizes.batch:
+            expected = "a batch that the weights of data.corpora divide, with a loader whose batches do not span epochs"
+            raise wrong(expected, str(self.sizes.batch), key="model.global_batch")
+        for number, (corpus, batch) in enumerate(zip(corpora, self.corpus_batches, strict=True)):
+            if batch < ranks or (loader.rank_batch == "constant" and batch % ranks):
+                what = f"a multiple of {ranks}" if loader.rank_batch == "constant" else f"at least {ranks}"
+                expected = (
+                    f"a share of {what} samples of a batch, for {ranks} ranks, with batches that do not span epochs"
+                )
+                raise wrong(expected, str(batch), key=f"data.corpora.{number}.weight")
+            if corpus.samples < batch:
+                expected = f"at least {batch} samples, the corpus's share of a batch that does not span epochs"
+                raise wrong(expected, str(corpus.samples), key=f"data.corpora.{number}.samples")
+            readers = ranks * loader.readers_per_rank
+            by_shard = loader.partition in _BY_SHARD or self.data.order == "with-replacement"
+            if by_shard and corpus.shards < readers:
+                expected = (
+                    f"at least {readers} shards, one for each of {ranks} ranks x {loader.readers_per_rank} workers"
+                )
+                raise wrong(expected, str(corpus.shards), key=f"data.corpora.{number}.shards")
 
     def _check_paced(self, by: str) -> None:
         """What a loader must be for a count of samples, not of steps, to say where it stands."""
@@ -320,7 +357,7 @@ class Scenario(Part):
             if isinstance(failure, Scripted):
                 for entry, degree in enumerate(failure.data or ()):
                     if not sizes.degrees_ok(degree):
-                        divisors = f", divisors of {sizes.batch}" if sizes.uneven_refused else ""
+                        divisors = f", divisors of {sizes.divided}" if sizes.uneven_refused else ""
                         allowed = f"from {sizes.min_data} to {sizes.data}{divisors}"
                         expected = f"a degree that parallelism allows ({allowed})"
                         raise wrong(expected, str(degree), key=f"failures.{index}.data.{entry}")

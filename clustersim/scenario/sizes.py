@@ -59,8 +59,10 @@ class Sizes:
     """How often the job, or one of its nodes, becomes slow, a nanosecond."""
     full_step_ns: int
     """Time of a step at full degree."""
+    micro_batch: int
+    """Samples that a replica takes at once."""
     uneven_refused: bool
-    """Only degrees that divide the batch are allowed."""
+    """Only degrees that divide the batch into whole micro-batches are allowed."""
     interval_steps: int | None
     """Steps between saves, if stated in steps."""
     interval_ns: int | None
@@ -93,7 +95,12 @@ class Sizes:
         """Whether the job may run with this many replicas."""
         if not self.min_data <= degree <= self.data:
             return False
-        return not (self.uneven_refused and any(batch % degree for batch in self.batches.each))
+        return not (self.uneven_refused and any(batch % (degree * self.micro_batch) for batch in self.batches.each))
+
+    @property
+    def divided(self) -> str:
+        """What degrees divide where uneven ones are refused, for messages."""
+        return str(self.batch) if self.micro_batch == 1 else f"{self.batch} / {self.micro_batch}, the micro-batches"
 
     def nodes(self, degree: int) -> int:
         """Nodes that the job holds with `degree` replicas."""
@@ -101,7 +108,7 @@ class Sizes:
 
     def step_ns(self, degree: int) -> int:
         """Time of a step with `degree` replicas (1 .. data): the fullest one sets the pace. Rounded half up, once."""
-        pace, full_pace = -(-self.batch // degree), -(-self.batch // self.data)
+        pace, full_pace = (-(-self.batch // (each * self.micro_batch)) for each in (degree, self.data))
         return (2 * self.full_step_ns * pace + full_pace) // (2 * full_pace)
 
 
@@ -125,8 +132,12 @@ def measure(
     if parallelism.min_data > degree:
         raise wrong(f"at most {degree}, the replicas of the job", str(parallelism.min_data), key="parallelism.min_data")
     for size in batches.each:
-        if parallelism.uneven == "refuse" and size % degree:
+        if parallelism.uneven == "refuse" and size % parallelism.micro_batch:
             expected = f'a divisor of global_batch = {size} with uneven = "refuse"'
+            raise wrong(expected, str(parallelism.micro_batch), key="parallelism.micro_batch")
+        if parallelism.uneven == "refuse" and size // parallelism.micro_batch % degree:
+            whole = "" if parallelism.micro_batch == 1 else f" / micro_batch = {size // parallelism.micro_batch}"
+            expected = f'a divisor of global_batch = {size}{whole} with uneven = "refuse"'
             raise wrong(expected, str(degree), key="parallelism.data")
 
     samples = data.count_samples(model.sequence_length)
@@ -187,6 +198,7 @@ def measure(
         interval_ns=interval_ns,
         bytes_per_sample=bytes_per_sample,
         checkpoint_bytes=checkpoint_bytes,
+        micro_batch=parallelism.micro_batch,
         uneven_refused=parallelism.uneven == "refuse",
     )
 

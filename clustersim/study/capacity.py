@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count, product
 from os import PathLike
 from pathlib import Path
@@ -88,7 +88,7 @@ def capacity(
         scenario: a scenario, or what `load_scenario` takes, that ends after its steps, samples, tokens or epochs.
         by: the date, as a duration since the start such as "60 d".
         nodes, spares, repair_slots: what to try of each; every combination is a plan. The scenario's own if empty; if
-            all are, the spares that are worth trying (`around`).
+            all are, what is worth trying (`around`).
         confidence: the probability to finish by then that is asked for, between 0 and 1.
         replications: of each plan.
         seed, workers: as in `sweep`.
@@ -112,7 +112,7 @@ def capacity(
     if not 0 < confidence < 1:
         raise ValueError(f"confidence: expected a number between 0 and 1, found {confidence:g}")
     tried = {"nodes": nodes, "spares": spares, "repair_slots": repair_slots}
-    points = _points(tried if any(tried.values()) else {**tried, "spares": around(base)})
+    points = _points(tried if any(tried.values()) else around(base))
     study = sweep(base, points, replications, seed=seed, workers=workers, out=out, resume=resume, progress=progress)
     by_h = by_ns / HOUR_NS
     short = [short_of_nodes(load_scenario(base, point)) for point in points]
@@ -147,23 +147,29 @@ def _date(by: str, base: Scenario) -> int:
     return by_ns
 
 
-def _points(tried: dict[str, Sequence[int]]) -> list[dict[str, object]]:
-    lists = {key: list(dict.fromkeys(tried[name])) for key, name in KEYS.items() if tried[name]}
+def _points(tried: Mapping[str, Sequence[int]]) -> list[dict[str, object]]:
+    lists = {key: list(dict.fromkeys(tried[name])) for key, name in KEYS.items() if tried.get(name)}
     return [dict(zip(lists, values, strict=True)) for values in product(*lists.values())]
 
 
-def around(scenario: Scenario) -> list[int]:
-    """Numbers of spares that are worth trying, ascending: none, the scenario's own, and what covers the nodes that are
-    in repair, or lost by the end, half of the time, 90, 99 and 99.99 % of it.
+def around(scenario: Scenario) -> dict[str, list[int]]:
+    """Spares, and repair slots where repairs pile up, that are worth trying; each ascending.
 
-    By a Poisson law of their mean, as `forecast` has it: no node waits for a slot.
+    Spares: none, the scenario's own, and what covers the nodes that are in repair, or lost by the end, half of the
+    time, 90, 99 and 99.99 % of it, by a Poisson law of their mean, as `forecast` has it: no node waits for a slot.
+    Slots: the scenario's own, doubled until they are more than the nodes in repair.
     """
     from scipy.special import pdtrc
 
     expected = forecast(scenario)
     mean = expected.nodes_down + expected.nodes_lost
     covering = [next(spares for spares in count() if pdtrc(spares, mean) <= short) for short in _SHORT]
-    return sorted({0, scenario.cluster.spares, *covering})
+    tried = {"spares": sorted({0, scenario.cluster.spares, *covering})}
+    if expected.repair_slots is not None and expected.repair_slots < expected.nodes_down:
+        tried["repair_slots"] = [expected.repair_slots]
+        while tried["repair_slots"][-1] <= expected.nodes_down:
+            tried["repair_slots"].append(2 * tried["repair_slots"][-1])
+    return tried
 
 
 def short_of_nodes(scenario: Scenario) -> float | None:

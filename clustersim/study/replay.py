@@ -205,7 +205,7 @@ def _check(restarts: Restarts, base: Scenario) -> None:
     ended = restarts.rows[-1].step_restarted_from is None
     for number, row in enumerate(restarts.rows, 1):
         if row.data is not None and not sizes.degrees_ok(row.data):
-            divisors = f", divisors of {sizes.batch}" if sizes.uneven_refused else ""
+            divisors = f", divisors of {sizes.divided}" if sizes.uneven_refused else ""
             expected = f"replicas that parallelism allows (from {sizes.min_data} to {sizes.data}{divisors})"
             raise restarts.wrong(number, "data", expected, str(row.data))
         if sizes.epochs is None and sizes.steps is not None and row.step_reached > sizes.steps:

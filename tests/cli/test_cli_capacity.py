@@ -56,9 +56,12 @@ def test_a_study_that_was_stopped_goes_on_and_is_asked_of_another_date(clustersi
 
 
 def test_no_plan_is_sure(clustersim):
-    _, printed, _ = clustersim(*ASKED, "--by", "7 d", "--spares", "0,4")
-    assert printed.splitlines()[2].startswith("No plan is sure to finish by 7 d with 90.0 % confidence; nearest: ")
+    _, printed, _ = clustersim(*ASKED, "--by", "9 d", "--spares", "4")
+    assert printed.splitlines()[2].startswith("No plan is sure to finish by 9 d with 90.0 % confidence; nearest: ")
     assert "recommended" not in printed
+    assert (
+        clustersim(*ASKED, "--by", "7 d", "--spares", "4")[1].splitlines()[2] == "No run of any plan finished by 7 d."
+    )
 
 
 def test_json_has_null_for_a_date_that_was_not_seen_and_the_picture_lies_in_the_directory(clustersim, tmp_path):

@@ -27,7 +27,7 @@ def test_an_epoch_reads_every_sample_once_and_knows_where(kind, size, shards, ep
         assert found.tolist() == [offset]
 
 
-@pytest.mark.parametrize("size", [TABLE_MAX, TABLE_MAX + 1, 10**6, 10**10, 10**15, 2**61])
+@pytest.mark.parametrize("size", [TABLE_MAX, TABLE_MAX + 1, 10**6, 10**10, 10**15, 2**62 - 1, 2**62])
 def test_permutations_invert_at_every_size(size):
     family = permutation(size)
     values = np.random.default_rng(0).integers(0, size, 500)

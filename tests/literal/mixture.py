@@ -9,7 +9,7 @@ from literal.loader import Loader, batch_of
 
 @dataclass(frozen=True)
 class Mixed:
-    """Corpora, and a whole weight for each."""
+    """Corpora, and a whole weight for each: of positions, or where batches do not span epochs of every batch."""
 
     corpora: tuple
     weights: tuple
@@ -20,8 +20,11 @@ class Mixture:
 
     def __init__(self, parts, mixed, batch, epochs, ranks, attempt=0):
         self.parts, self.weights, self.batch, self.epochs, self.ranks = parts, mixed.weights, batch, epochs, ranks
+        self.singly = parts.last_batch == "span"
         alone = replace(parts, ramp=())
-        self.loaders = [Loader(alone, corpus, 1, epochs, ranks, attempt) for corpus in mixed.corpora]
+        shares = [1 if self.singly else batch * weight // sum(mixed.weights) for weight in mixed.weights]
+        each = zip(mixed.corpora, shares, strict=True)
+        self.loaders = [Loader(alone, corpus, share, epochs, ranks, attempt) for corpus, share in each]
         self.epoch, self.steps, self.trained = 0, 0, 0
         self.turns, self.had = [], [0] * len(self.weights)
 
@@ -40,13 +43,30 @@ class Mixture:
         return self.turns[position]
 
     def next_step(self):
-        """The samples of one step, each with its corpus's epoch."""
+        """The samples of one step, each with its corpus's epoch; None if a corpus is at its end."""
+        if not self.singly:
+            return self.next_shares()
         step = []
         for _ in range(batch_of(self.parts.ramp, self.trained, self.batch)):
             corpus = self.turn(self.trained)
             ((epoch, sample),) = self.loaders[corpus].next_step()
             step.append((epoch, (corpus, sample)))
             self.trained += 1
+        self.steps += 1
+        return step
+
+    def next_shares(self):
+        """A batch of every corpus's own loader."""
+        step = []
+        for corpus, loader in enumerate(self.loaders):
+            rows, tries = loader.next_step(), 0
+            while rows is None and self.parts.passes == "epoch" and tries < 3:
+                loader.begin_epoch(loader.epoch + 1)
+                rows, tries = loader.next_step(), tries + 1
+            if rows is None:
+                return None
+            step += [(epoch, (corpus, sample)) for epoch, sample in rows]
+        self.trained += len(step)
         self.steps += 1
         return step
 
@@ -58,7 +78,7 @@ class Mixture:
         """Each corpus for itself. Raises RefusedError."""
         for loader, its in zip(self.loaders, state["corpora"], strict=True):
             loader.come_back(its, ranks_before, restart)
-        if self.parts.saves == "steps" and state["steps"]:
+        if self.singly and self.parts.saves == "steps" and state["steps"]:
             position = state["steps"] * batch_of(self.parts.ramp, state["trained"], self.batch)
             read = [self.turn(each) for each in range(position)]
             for corpus, loader in enumerate(self.loaders):

@@ -26,7 +26,7 @@ def scenario(loader="restore", crashes=(), order="shuffle", **changes):
             "failures": [{"cause": "crash", "at_steps": list(crashes)}] if crashes else [],
             "checkpoint": {"every": "5 steps"},
             "data": {"order": order, "corpora": CORPORA},
-            "loader": {"preset": loader},
+            "loader": {"preset": loader} if isinstance(loader, str) else loader,
         },
         {key.replace("__", "."): value for key, value in changes.items()},
     )
@@ -93,6 +93,53 @@ def test_what_holds_for_every_loader(loader):
     for sample in (3, 950, 1059):
         kept = run.sample(sample).query("fate == 'kept'")["step"].tolist()
         assert kept == [step for step, batch in enumerate(batches) for each in batch if each == sample]
+
+
+@pytest.mark.parametrize(
+    ("loader", "order"),
+    [
+        ("torchdata-map", "shuffle"),
+        ("torch-distributed-skip", "shuffle"),
+        ("megatron-cyclic", "shuffle"),
+        ("transformers-trainer", "shuffle"),
+        ("datasets-3.6", "shard-shuffle"),
+        ("datasets-3.6-buffer", "shard-shuffle"),
+        ("dlrover-shard-queue", "shard-shuffle"),
+        ("litdata-0.2.76", "nested-shuffle"),
+        ("webdataset-resampled", "with-replacement"),
+    ],
+)
+def test_a_loader_that_counts_batches_takes_the_same_share_of_each(loader, order):
+    """28, 8 and 4 of every 40; with 4 ranks 7, 2 and 1 each."""
+    corpora = [{**corpus, "shards": 8} for corpus in CORPORA]
+    changes = {"data__corpora": corpora, "model__global_batch": 40}
+    run = simulate(scenario(loader, crashes=(7, 13, 44), order=order, **changes))
+    batches = [run.batch(step) for step in range(60)]
+    assert [len(each) for each in (run.batch(0, 0), run.batch(0, 3))] == [10, 10]
+    np.testing.assert_array_equal(np.bincount(np.searchsorted([900, 1020], batches[0], side="right")), [28, 8, 4])
+    assert np.sort(np.concatenate(batches)).tolist() == np.repeat(np.arange(1060), run.counts.seen).tolist()
+    planned = [sorted(planned_batch(run.scenario, step).tolist()) for step in range(60)]
+    alike = sum(sorted(a.tolist()) == b for a, b in zip(batches, planned, strict=True))
+    assert run.identical_steps == alike
+    assert run.loader.steps_as_planned(run.reads.kept, 60) <= alike
+    figures = run.summary()
+    assert figures["extra_views"] - figures["missing_views"] == run.account.views - run.account.planned_views
+    assert (
+        figures["extra_views"]
+        == run.damage["extra_views"].iloc[-1]
+        == run.damage_by_corpus.query("restart == 3")["extra_views"].sum()
+    )
+
+
+def test_the_ideal_of_each_corpus_is_its_share_of_all_steps():
+    """50 samples of books in batches of 4: the last batch of an epoch is short of two."""
+    corpora = [*CORPORA[:2], {**CORPORA[2], "samples": 50}]
+    loader = {"last_batch": "short", "saves": "samples", "comes_back": "exact"}
+    run = simulate(scenario(loader, data__corpora=corpora, model__global_batch=40, run={"steps": 13}))
+    assert run.by_corpus["views"].tolist() == [13 * 28, 13 * 8, 50]
+    ideal = run.account_ideal.by_cell()
+    assert (ideal.planned_views.tolist(), ideal.missing.tolist()) == ([364, 104, 52], [0, 0, 2])
+    assert run.account.missing == run.account.extra == 0
 
 
 def test_intervals_have_the_law_of_the_count_of_each_sample():
@@ -171,7 +218,22 @@ def test_what_a_mixture_leaves_is_read_back(tmp_path):
         ),
         (
             {"loader__preset": "torchdata-map"},
-            'loader: expected last_batch = "span", one position of all ranks, with data.corpora, found parts',
+            "model.global_batch: expected a batch that the weights of data.corpora divide, with a loader whose batches "
+            "do not span epochs, found 24",
+        ),
+        (
+            {"loader__preset": "torchdata-map", "model__global_batch": 30},
+            "data.corpora.2.weight: expected a share of at least 4 samples of a batch, for 4 ranks, with batches that "
+            "do not span epochs, found 3",
+        ),
+        (
+            {"loader__preset": "datasets-3.6", "model__global_batch": 40, "data__order": "shard-shuffle"},
+            "data.corpora.2.shards: expected at least 4 shards, one for each of 4 ranks x 1 workers, found 1",
+        ),
+        (
+            {"loader__preset": "torchdata-map", "model__global_batch": 800},
+            "data.corpora.1.samples: expected at least 160 samples, the corpus's share of a batch that does not span "
+            "epochs, found 120",
         ),
         ({"data__skip": [[0, 9]]}, "data.skip: expected no data.skip with data.corpora, found both"),
         ({"poison": {"samples": [3]}}, "poison: expected no poison with data.corpora, found both"),

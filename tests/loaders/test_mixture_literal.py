@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from literal.compositions import EPOCHS, compositions
+from literal.compositions import RANKS as READERS
 from literal.engine import live, shards_of, steps_of
 
 from clustersim.data.blend import Blend
@@ -14,7 +16,7 @@ from clustersim.data.corpus import Corpus
 from clustersim.data.orders import order_of
 from clustersim.history import Refused
 from clustersim.loaders.accounts import reads_of
-from clustersim.loaders.mixture import MixtureLoader
+from clustersim.loaders.mixture import SingleLoader, shares_of
 from clustersim.loaders.parts import Parts
 from clustersim.scenario.batches import Batches
 
@@ -68,7 +70,7 @@ def test_the_model_is_made_of_the_same_batches(parts, mixture, batches, rows):
     assume(parts.comes_back != "reshuffle" or all(kind != "sequential" for _, kind, _ in mixture))
     orders = [order_of(kind, Corpus(size, min(size, 5)), seed, 0) for seed, (size, kind, _) in enumerate(mixture)]
     weights = [weight for *_, weight in mixture]
-    loader = MixtureLoader(orders, parts, Blend(weights), batches)
+    loader = SingleLoader(orders, parts, Blend(weights), batches)
     reads, lived, refused = live(loader, rows)
 
     stated = literal.Parts(
@@ -100,7 +102,7 @@ def test_the_model_is_made_of_the_same_batches(parts, mixture, batches, rows):
     assert [len(step) for step in model] == np.diff([batches.before(k) for k in range(len(model) + 1)]).tolist()
 
     sound = play(literal.Parts(last_batch="span", ramp=batches.ramp), [(1, 0, len(model), len(model))])[1]
-    accounts = reads_of(loader, reads, rows[0][0], len(model), (0, 0), [str(k) for k in range(len(orders))])
+    accounts = reads_of(loader, reads, rows[0][0], len(model), batches, (0, 0), [str(k) for k in range(len(orders))])
     for side, steps in (("seen", model), ("planned", sound)):
         views = Counter(sample for step in steps for sample in step)
         counted = [getattr(each.counts, side) for each in accounts]
@@ -115,6 +117,57 @@ def test_the_model_is_made_of_the_same_batches(parts, mixture, batches, rows):
     as_saved = parts.saves == "samples" or not batches.ramp
     if parts.comes_back == "exact" and parts.epoch_edge != "finished" and parts.order_epoch == "own" and as_saved:
         assert by_position == as_planned == len(model)
+
+
+@st.composite
+def lives_of_readers(draw):
+    """As `lives`, on ranks that divide the batches."""
+    first, *others = draw(lives())
+    ranks = st.sampled_from(READERS)
+    return [(draw(ranks), *life[1:]) for life in (first, *others)]
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(
+    st.sampled_from(compositions(400)),
+    st.lists(
+        st.tuples(
+            st.sampled_from(["shuffle", "sequential", "shard-shuffle"]), st.integers(24, 150), st.integers(1, 25),
+            st.sampled_from([1, 2]),
+        ),
+        min_size=2, max_size=3,
+    ),
+    lives_of_readers(),
+)  # fmt: skip
+def test_loaders_that_count_batches_deliver_their_share_of_each(made, mixture, rows):
+    stated, parts = made
+    by_shard, readers = "shards" in parts.partition, max(ranks for ranks, *_ in rows) * stated.workers
+    assume(not by_shard or all(kind != "shuffle" and shards >= readers for kind, _, shards, _ in mixture))
+    orders = [order_of(kind, Corpus(size, shards), seed, 0) for seed, (kind, size, shards, _) in enumerate(mixture)]
+    weights = [weight for *_, weight in mixture]
+    loader = shares_of(orders, parts, [12 * weight for weight in weights], rows[0][0])
+    reads, lived, refused = live(loader, rows)
+
+    corpora = tuple(literal.Corpus(order.size, order=shards_of(order, order.size)) for order in orders)
+    asked, batch = literal.Mixed(corpora, tuple(weights)), 12 * sum(weights)
+
+    def play(rows):
+        line = literal.run(stated, asked, [literal.Attempt(*row) for row in rows], batch, EPOCHS, 0)
+        return line.refused, [[int(loader.firsts[k]) + x for _, (k, x) in step] for step in line.steps]
+
+    why, model = play(lived + rows[len(lived) : len(lived) + bool(refused)])
+    assert (why is not None) == bool(refused)
+    if refused:
+        return
+    assert list(map(sorted, steps_of(loader, reads, lived))) == list(map(sorted, model))
+    accounts = reads_of(loader, reads, rows[0][0], len(model), Batches(batch), (0, 0), [str(k) for k in weights])
+    views = Counter(sample for step in model for sample in step)
+    seen = np.concatenate([each.counts.seen for each in accounts])
+    np.testing.assert_array_equal(seen, [views[x] for x in range(loader.firsts[-1])])
+
+    sound = play([(rows[0][0], 0, len(model), len(model))])[1]
+    as_planned = sum(sorted(a) == sorted(b) for a, b in zip(model, sound, strict=False))
+    assert loader.steps_as_planned(reads.kept, len(model)) <= as_planned
 
 
 @pytest.mark.parametrize(
@@ -144,7 +197,7 @@ def test_a_count_of_samples_and_its_inverse(batches, samples):
 
 def test_a_loader_that_ends_by_epochs_ends_with_the_last_whole_batch_of_today():
     order = order_of("shuffle", Corpus(100, 1), 0, 0)
-    loader = MixtureLoader([order], Parts("samples", "exact"), Blend([1]), Batches(30, ((50, 20),)), 2)
+    loader = SingleLoader([order], Parts("samples", "exact"), Blend([1]), Batches(30, ((50, 20),)), 2)
     # 20 + 20 + 20 and 4 times 30 of 200; from step 3 on, at sample 60, the same.
     assert loader.steps_left(loader.start(2), 0) == 7
     at = loader.advance(loader.start(2), 0, 3).position

@@ -41,7 +41,7 @@ def test_a_resolved_scenario_reads_back_from_json(name):
 def test_the_digest_is_of_what_is_said_not_of_how_or_where(document, tmp_path):
     scenario = load_scenario(document)
     # Golden: stored results name their scenario by this. It changes only with a default, a key or how one is written.
-    assert scenario.digest == "412ddcba41f9d531294330abf92e33bf7c9e700d25d5b165be25da0dd29df315"
+    assert scenario.digest == "c05b0ea2772dc31071edb600bc05a00c77371976e5685ec6cd0b5709f3941906"
     document["checkpoint"]["every"] = "0.5 h"
     document["data"]["documents"] = 2_000_000
     document["loader"] = {}
@@ -161,7 +161,7 @@ def test_defaults_are_those_that_the_documentation_says():
         "run": {"steps": 5, "seed": 0, "account": "auto"},
         "model": {"global_batch": 8, "step_time": "1 s", "bytes_per_token": "4 B"},
         "cluster": {"nodes": 1, "spares": 0, "gpus_per_node": 8},
-        "parallelism": {"tensor": 1, "pipeline": 1, "context": 1, "min_data": 1, "uneven": "pace"},
+        "parallelism": {"tensor": 1, "pipeline": 1, "context": 1, "min_data": 1, "micro_batch": 1, "uneven": "pace"},
         "failures": [],
         "maintenance": [],
         "checkpoint": {

@@ -119,3 +119,16 @@ def test_overrides_of_a_scenario_start_from_what_was_written(document):
     )
     assert second.run.seed == 7
     assert first.loader.comes_back == "reshuffle"
+
+
+def test_overrides_stay_as_they_were_where_one_leads_into_another(document):
+    overrides = {
+        "recovery": {"start_up": "1 min"},
+        "recovery.start_up": "2 min",
+        "failures": [{"cause": "x", "at_steps": [1]}],
+    }
+    overrides |= {"failures.0.at_steps": [2]}
+    before = copy.deepcopy(overrides)
+    scenario = load_scenario(document, overrides)
+    assert (scenario.recovery.start_up, scenario.failures[0].at_steps) == (120 * 10**9, (2,))
+    assert overrides == before

@@ -1,13 +1,14 @@
 """The numbers that follow from a scenario, against hand-made ones and against exact fractions."""
 
 import math
+import re
 from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clustersim.scenario import load_scenario
+from clustersim.scenario import ScenarioError, load_scenario
 
 
 def test_llama3_has_its_published_step_and_failures():
@@ -149,3 +150,25 @@ def test_bounds_may_be_reached(document):
     overrides = {"data": {"samples": 8, "shards": 8}, "model.global_batch": 8, "parallelism.min_data": 8}
     sizes = load_scenario(document, {**overrides, "failures": []}).sizes
     assert (sizes.samples, sizes.shards, sizes.batch, sizes.data, sizes.min_data) == (8, 8, 8, 8, 8)
+
+
+def test_degrees_that_divide_the_batch_into_whole_micro_batches(document):
+    """torchft#302: 16 samples, 4 at once; 16 / (4 * 3) is no whole number, so 1, 2 and 4 replicas are allowed."""
+    cluster = {"nodes": 4, "gpus_per_node": 1}
+    overrides = {"model.global_batch": 16, "cluster": cluster, "failures": None}
+    overrides["parallelism"] = {"micro_batch": 4, "uneven": "refuse"}
+    sizes = load_scenario(document, overrides).sizes
+    assert [degree for degree in range(1, 5) if sizes.degrees_ok(degree)] == [1, 2, 4]
+    paces = load_scenario(document, {**overrides, "parallelism.uneven": "pace"}).sizes
+    assert [paces.step_ns(degree) // paces.full_step_ns for degree in (4, 3, 2, 1)] == [1, 2, 2, 4]
+    for key, value, line in (
+        ("model.global_batch", 18, "micro_batch: expected a divisor of global_batch = 18"),
+        ("model.global_batch", 24, "data: expected a divisor of global_batch = 24 / micro_batch = 6"),
+        (
+            "failures",
+            [{"cause": "x", "at_steps": [5], "data": [3]}],
+            "4, divisors of 16 / 4, the micro-batches), found 3",
+        ),
+    ):
+        with pytest.raises(ScenarioError, match=re.escape(line)):
+            load_scenario(document, {**overrides, key: value})

@@ -74,8 +74,10 @@ def test_more_spares_are_earlier_and_the_cheapest_that_is_in_time_is_recommended
 def test_spares_around_those_that_are_in_repair():
     """Half a node on average: none of them more than 0, 1, 3 and 5 for so much of the time, by a table of Poisson's."""
     world_of_ten = world(**{"cluster.spares": 0, "failures.0.ages": "in_job"})
-    assert around(world_of_ten) == [0, 1, 3, 5]
-    assert around(load_scenario(world_of_ten, {"cluster.spares": 2})) == [0, 1, 2, 3, 5]
+    assert around(world_of_ten) == {"spares": [0, 1, 3, 5]}
+    assert around(load_scenario(world_of_ten, {"cluster.spares": 2})) == {"spares": [0, 1, 2, 3, 5]}
+    often = load_scenario(world_of_ten, {"failures.0.rate": "1 per node-day"})
+    assert around(often)["repair_slots"] == [1, 2, 4]  # two and a half of ten are down
     found = capacity(world_of_ten, "60 d", replications=2, workers=1)
     assert found.table["spares"].tolist() == [0, 1, 3, 5]
 

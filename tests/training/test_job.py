@@ -190,6 +190,14 @@ def test_a_smaller_degree_paces_by_the_fullest_replica():
     assert run.summary()["data_parallel_min"] == 2
 
 
+def test_micro_batches_that_do_not_come_out_even_pace_by_the_fullest_replica():
+    """12 samples, 2 at once, on 4, 3 and 2 replicas: 2, 2 and 3 micro-batches; a short one takes as long as others."""
+    parallelism = {"micro_batch": 2}
+    run = simulate(job(failures=scripted(at_steps=[10, 20, 30], data=[3, 2, 4]), parallelism=parallelism))
+    assert [leg.step_ns for leg in run.history.legs] == [10**10, 10**10, 15 * 10**9, 10**10]
+    assert seconds(run)["degraded"] == 10 * 5
+
+
 def breaking(repair, **changes):
     """Each node fails every 5 days."""
     return job(
