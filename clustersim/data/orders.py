@@ -40,9 +40,9 @@ class Shuffle:
         """What names the permutation of an epoch among all, uint64[1]."""
         return self._keys.words(np.array([family]), np.array([0 if self.same_every_epoch else epoch]))
 
-    def offset_of(self, family: Ints, epoch: Ints, sample: int) -> Ints:
+    def offset_of(self, family: Ints, epoch: Ints, sample: int | Ints) -> Ints:
         """The offset at which each (family, epoch) reads the sample; int64 of the arrays' shape."""
-        return self._permutation.backward(np.array([sample]), self._keys.words(family, epoch))
+        return self._permutation.backward(np.atleast_1d(sample), self._keys.words(family, epoch))
 
 
 class ShuffleOnce(Shuffle):
@@ -50,7 +50,7 @@ class ShuffleOnce(Shuffle):
 
     same_every_epoch = True
 
-    def offset_of(self, family: Ints, epoch: Ints, sample: int) -> Ints:
+    def offset_of(self, family: Ints, epoch: Ints, sample: int | Ints) -> Ints:
         """The offset at which each (family, epoch) reads the sample; int64 of the arrays' shape."""
         return super().offset_of(family, np.zeros_like(epoch), sample)
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clustersim.account import Spaces
-from clustersim.data.orders import Order
+from clustersim.data.orders import Order, Shuffle
 from clustersim.data.permutation import permutation
 from clustersim.streams import Hashed
 
@@ -73,8 +73,13 @@ def places_of(poison: Poison, order: Spaces, family: int, epochs: range) -> Ints
         ValueError: the order draws with replacement, so that no sample has a position.
     """
     epoch = np.arange(epochs.start, epochs.stop, dtype=np.int64)
-    offsets = [order.offset_of(np.full_like(epoch, family), epoch, sample) for sample in poison.samples]
-    return epoch[:, None] * order.size + np.array(offsets, dtype=np.int64).reshape(len(offsets), len(epoch)).T
+    if isinstance(order, Shuffle):  # asks for all at once
+        samples = np.array(poison.samples, dtype=np.int64)
+        offsets = order.offset_of(np.full((len(epoch), 1), family), epoch[:, None], samples)
+    else:
+        each = [order.offset_of(np.full_like(epoch, family), epoch, sample) for sample in poison.samples]
+        offsets = np.array(each, dtype=np.int64).reshape(len(each), len(epoch)).T
+    return epoch[:, None] * order.size + offsets
 
 
 @dataclass(frozen=True)

@@ -60,15 +60,24 @@ class RemainderSpaces:
             chain = []
             at = int(one_family)
             while at:
-                chain.append(self._remainders[at - 1])
-                at = chain[-1].parent
+                chain.append(at)
+                at = self.parent_of(at)
             offset = self.order.offset_of(np.array([0]), np.array([int(one_epoch)]), sample)
-            for _, cut, leg in reversed(chain):
-                if offset[0] >= cut:
-                    key = self._key(leg, int(one_epoch))
-                    offset = cut + permutation(self.size - cut).backward(offset - cut, key)
+            for family_after in reversed(chain):
+                offset = self.moved(family_after, int(one_epoch), offset)
             found.append(int(offset[0]))
         return np.array(found, dtype=np.int64).reshape(pairs.shape)
+
+    def parent_of(self, family: int) -> int:
+        """The family whose remainder a family has shuffled."""
+        return self._remainders[family - 1].parent
+
+    def moved(self, family: int, epoch: int, offsets: Ints) -> Ints:
+        """Where a family reads what its parent reads at some offsets of an epoch, int64 of their shape."""
+        _, cut, leg = self._remainders[family - 1]
+        left, moved = offsets >= cut, offsets.copy()
+        moved[left] = cut + permutation(self.size - cut).backward(offsets[left] - cut, self._key(leg, epoch))
+        return moved
 
     def _key(self, leg: int, epoch: int) -> NDArray[np.uint64]:
         return self._keys.words(np.array([leg]), np.array([epoch]))

@@ -10,7 +10,10 @@ from clustersim.history import History, Refused
 from clustersim.loaders.follow import Follower
 from clustersim.loaders.parts import Position
 from clustersim.loaders.poison import Deadly, Ints, Poison, Policy, Trail, places_of
+from clustersim.loaders.remainder import RemainderSpaces
 from clustersim.loaders.sequence import SequenceLoader
+
+_KEEP = 1000  # orders in which the samples' offsets are kept
 
 CAUSE = "poison"
 """What a leg that poison crashed was ended by."""
@@ -39,6 +42,7 @@ class Wandering(Follower):
         self._trials = 0  # of a search, which are still to come
         self._own = places_of(poison, loader.spaces_to_count, 0, self._epochs)
         self._places = self._own
+        self._kept: dict[tuple[int, int], Ints] = {}
         self._met: Deadly | None = None  # of the leg that has begun
 
     def begin(self, step: int, degree: int, goes_on: bool = False) -> int | Refused | None:
@@ -88,5 +92,24 @@ class Wandering(Follower):
         if self._sequence.parts.reshuffle_lasts == "for-good":
             return places_of(self._poison, spaces, at.family, self._epochs)
         places = self._own.copy()
-        places[epoch : epoch + 1] = places_of(self._poison, spaces, at.family, range(epoch, epoch + 1))
+        if isinstance(spaces, RemainderSpaces):
+            places[epoch] = epoch * spaces.size + self._offsets_in(spaces, at.family, epoch)
+        else:
+            places[epoch : epoch + 1] = places_of(self._poison, spaces, at.family, range(epoch, epoch + 1))
         return places
+
+    def _offsets_in(self, spaces: RemainderSpaces, family: int, epoch: int) -> Ints:
+        """Where each sample lies in an epoch whose remainder was shuffled again and again, int64[samples].
+
+        One shuffle of what the leg before had left, as a rule: its offsets are kept.
+        """
+        chain = []
+        while family and (family, epoch) not in self._kept:
+            chain.append(family)
+            family = spaces.parent_of(family)
+        offsets = self._kept[family, epoch] if family else self._own[epoch] - epoch * spaces.size
+        if len(self._kept) > _KEEP:
+            self._kept.clear()
+        for after in reversed(chain):
+            offsets = self._kept[after, epoch] = spaces.moved(after, epoch, offsets)
+        return offsets

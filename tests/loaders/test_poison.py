@@ -169,3 +169,15 @@ def test_a_share_of_the_corpus_is_poison():
 def test_samples_that_are_drawn_with_replacement_have_no_place():
     with pytest.raises(ValueError, match="have no offsets"):
         places_of(Poison((1,)), WithReplacement(Corpus(N, 24), 0, 0), 0, range(1))
+
+
+@pytest.mark.parametrize("kind", ORDERS)
+@pytest.mark.parametrize("size", [96, 10**7])
+def test_all_places_at_once_are_those_one_by_one(kind, size):
+    order, samples = kind(Corpus(size, 24), 2, 0), (0, 5, 17, size - 1)
+    places = places_of(Poison(samples), order, 3, range(2, 5))
+    for row, epoch in enumerate(range(2, 5)):
+        for column, sample in enumerate(samples):
+            offset = order.offset_of(np.array([3]), np.array([epoch]), sample)[0]
+            assert places[row, column] == epoch * size + offset
+            assert order.samples_at(3, epoch, np.array([offset]))[0] == sample

@@ -15,6 +15,8 @@ from clustersim.loaders.poison import (
     crashes_reshuffled_law,
     crashes_until_cornered,
 )
+from clustersim.loaders.remainder import RemainderSpaces
+from clustersim.loaders.taken_out import follower_of
 
 JOB = {
     "run": {"epochs": 1},
@@ -172,3 +174,25 @@ def test_survivors_that_go_on_in_place_meet_it_again():
     run = simulate(load_scenario({**parts, "poison": {"samples": [500], "retries": 1}}))
     assert len(set(crashes(run))) == 1
     assert (len(crashes(run)), run.summary()["poison_acted"]) == (2, 1)
+
+
+def test_a_leg_costs_one_shuffle_of_what_the_one_before_had_left(monkeypatch):
+    """Of a billion samples: the places of a hundred, remainder after remainder, are those that the loader tells."""
+    calls = []
+    moved = RemainderSpaces.moved
+    monkeypatch.setattr(RemainderSpaces, "moved", lambda *args: calls.append(1) or moved(*args))
+    data = {"samples": 10**9, "shards": 1, "order": "shuffle"}
+    poison = {"samples": list(range(0, 10**9, 10**7)), "retries": 1}
+    parts = {"run": {"steps": 900_000, "limit": "9000 d"}, "model": {"global_batch": 1000, "step_time": "1 s"}}
+    run = simulate(load_scenario({**JOB, **parts, "data": data, "loader": WANDERING["remainder"], "poison": poison}))
+    restarts = len(run.history.legs) - 1
+    assert 50 < len(crashes(run)) <= len(calls) <= restarts
+    calls.clear()
+    wandering = follower_of(run.scenario, run.loader, 0, 0)
+    wandering.found(run.history)
+    assert len(calls) <= restarts
+    family = wandering._begun[-1][1].family
+    expected = [
+        run.loader.spaces.offset_of(np.array([family]), np.array([0]), sample)[0] for sample in poison["samples"]
+    ]
+    assert wandering._places[0].tolist() == expected
