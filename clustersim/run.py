@@ -19,7 +19,7 @@ from clustersim.loaders.accounts import CorpusReads, reads_of
 from clustersim.loaders.documents import documents_of, has_documents, lost_in, views_in_units
 from clustersim.loaders.follow import Reads
 from clustersim.loaders.parts import Delivered, Loader
-from clustersim.loaders.taken_out import found_in
+from clustersim.loaders.taken_out import found_in, poison_of
 from clustersim.loaders.wandering import CAUSE, Found
 from clustersim.scenario import Scenario
 from clustersim.scenario.checkpoint import MAIN_TIER
@@ -72,7 +72,10 @@ class Run:
         names = [corpus.name for corpus in self.scenario.data.corpora or ()] or [""]
         batches = self.scenario.sizes.batches
         found = reads_of(self.loader, self.reads, ranks, self.planned_steps, batches, drawn_by, names)
-        return found if self.poison is None else [replace(each, taken_out=self.poison.taken_out) for each in found]
+        if self.poison is None:
+            return found
+        poison = poison_of(self.scenario, self.seed, self.replication).samples
+        return [replace(each, taken_out=self.poison.taken_out, poison=poison) for each in found]
 
     @property
     def _only(self) -> CorpusReads:

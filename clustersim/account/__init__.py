@@ -1,5 +1,6 @@
 """Who saw what: from intervals that were read to a table of how many samples were planned and seen how often."""
 
+from clustersim.account.apart import count_apart
 from clustersim.account.count import count
 from clustersim.account.damage import Damage, damage, damage_identity
 from clustersim.account.dealt import Dealt, count_dealt, damage_dealt
@@ -23,6 +24,7 @@ __all__ = [
     "Story",
     "Table",
     "count",
+    "count_apart",
     "count_dealt",
     "count_identity",
     "count_sparse",

@@ -9,7 +9,21 @@ import numpy as np
 from clustersim.account.draws import Ints
 
 
-class Spaces(Protocol):
+class Orders(Protocol):
+    """What a sweep asks of the orders of a run."""
+
+    @property
+    def size(self) -> int:
+        """N, the samples of an epoch."""
+        ...
+
+    @property
+    def same_every_epoch(self) -> bool:
+        """Whether all epochs of a family read the samples in one and the same order."""
+        ...
+
+
+class Spaces(Orders, Protocol):
     """The orders of a run: for each (family, epoch) a bijection from offsets [0, N) to samples [0, N).
 
     Under the law "uniform" distinct (family, epoch) are independent uniform permutations; where every epoch of a family
@@ -19,18 +33,8 @@ class Spaces(Protocol):
     """
 
     @property
-    def size(self) -> int:
-        """N, the samples of an epoch."""
-        ...
-
-    @property
     def law(self) -> Literal["uniform", "blocks", "other"]:
         """How the orders of two epochs depend on each other."""
-        ...
-
-    @property
-    def same_every_epoch(self) -> bool:
-        """Whether all epochs of a family read the samples in one and the same order."""
         ...
 
     def samples_at(self, family: int, epoch: int, offsets: Ints) -> Ints:

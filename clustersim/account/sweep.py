@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from clustersim.account.draws import Draws, Ints
 from clustersim.account.rows import number
-from clustersim.account.spaces import Spaces
+from clustersim.account.spaces import Orders
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Pieces:
     piece_seen: Ints
 
 
-def sweep(spaces: Spaces, planned: Draws, seen: Draws) -> Pieces:
+def sweep(spaces: Orders, planned: Draws, seen: Draws) -> Pieces:
     """Sweep the interval ends of all spaces at once.
 
     Args:

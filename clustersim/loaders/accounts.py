@@ -16,6 +16,7 @@ from clustersim.account import (
     Ledger,
     Sparse,
     Story,
+    count_apart,
     count_identity,
     damage,
     damage_dealt,
@@ -58,6 +59,8 @@ class CorpusReads:
     """Which corpus of a mixture it is; None if there is no mixture."""
     taken_out: tuple[tuple[int, int], ...] = ()
     """Runs of positions that a policy for poison takes out of the steps."""
+    poison: tuple[int, ...] = ()
+    """The samples on account of which."""
 
     @cached_property
     def kept(self) -> list[Delivered]:
@@ -105,7 +108,17 @@ class CorpusReads:
         """The ledger, with a cell for each shard where the order deals out shards."""
         return self.counts.ledger() if by_identity else self._count(self.to_count)
 
+    @property
+    def _follows_poison(self) -> bool:
+        """Whether poison has to be counted apart: what is taken out of several orders on its account is no chance."""
+        loader = self.loader
+        known = bool(self.taken_out) and len(self.poison) < loader.spaces.size
+        return known and loader.spaces_to_count.law == "uniform" and not loader.tells_the_end_only
+
     def _count(self, reads: ToCount) -> Ledger:
+        if self._follows_poison:
+            samples = np.array(self.poison, dtype=np.int64)
+            return count_apart(self.loader.spaces_to_count, reads.planned, reads.seen, samples, self._rng())
         return count_reads(self.loader.spaces_to_count, reads, self._rng())
 
     def _rng(self) -> np.random.Generator:
@@ -145,7 +158,11 @@ class CorpusReads:
             assert in_blocks(spaces)
             cut = self.loader.reads_to_count(self.planned, self.kept, ticks)
             return damage_dealt(spaces, cut.planned_dealt, cut.seen_dealt, len(ticks))
-        return damage(spaces, reads.planned, reads.seen, ticks, self._rng())
+        found = damage(spaces, reads.planned, reads.seen, ticks, self._rng())
+        if self._follows_poison:
+            ledger = self._count(reads)
+            found.extra[-1], found.missing[-1] = ledger.extra, ledger.missing
+        return found
 
     def _damage_one_by_one(self, ticks: Ints) -> Damage:
         """Damage before each tick, counted for itself: where what was read is known in all, not tick by tick."""
