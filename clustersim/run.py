@@ -13,10 +13,17 @@ import numpy as np
 
 from clustersim.account import Counts, Draws, Ledger, Spaces, same_batches
 from clustersim.data.carries import Carries
-from clustersim.data.packing import Seen
 from clustersim.history import HOUR_NS, History
 from clustersim.loaders.accounts import CorpusReads, reads_of
-from clustersim.loaders.documents import documents_of, has_documents, lost_in, views_in_units
+from clustersim.loaders.documents import (
+    Documents,
+    documents_of,
+    expected_documents,
+    knows_documents,
+    knows_their_law,
+    lost_in,
+    views_in_units,
+)
 from clustersim.loaders.follow import Reads
 from clustersim.loaders.parts import Delivered, Loader
 from clustersim.loaders.taken_out import found_in, poison_of
@@ -126,9 +133,11 @@ class Run:
         return lost_in(self.history, self.scenario, self.seed, self.replication)
 
     @cached_property
-    def seen_documents(self) -> Seen | None:
-        """What was seen of each document, of what was planned of it; None unless their lengths are given."""
-        return documents_of(self.counts, self.scenario) if has_documents(self.scenario) else None
+    def documents(self) -> Documents | None:
+        """What was missed of documents: exactly if their lengths are given, or on average by their law; else None."""
+        if knows_documents(self.scenario):
+            return documents_of(self.counts, self.scenario)
+        return expected_documents(self.account, self.scenario) if knows_their_law(self.scenario) else None
 
     @cached_property
     def by_identity(self) -> bool:
@@ -298,8 +307,11 @@ class Run:
     def _document_figures(self, ledger: Ledger) -> dict[str, Figure]:
         """Extra and missing views in documents and tokens, and documents that were seen in part or never."""
         figures = views_in_units(ledger, self.scenario, self.lost_carries)
-        if (seen := self.seen_documents) is not None:
-            figures |= {"documents_seen_in_part": seen.documents_partly, "documents_never_seen": seen.documents_never}
+        if self.documents is not None:
+            figures |= {
+                "documents_seen_in_part": self.documents.seen_in_part,
+                "documents_never_seen": self.documents.never_seen,
+            }
         return figures
 
     @cached_property

@@ -198,3 +198,30 @@ def test_what_is_wrong_is_one_line(changes, told):
     with pytest.raises(ScenarioError, match=told) as error:
         load_scenario(load_scenario(JOB), changes)
     assert "\n" not in str(error.value)
+
+
+def test_documents_that_samples_leave_in_part_have_their_mean():
+    """A loader that reshuffles misses any samples alike: what that takes of documents, over 12 corpora of the law."""
+    parts = {
+        **JOB,
+        "run": {"steps": 90},
+        "model": {"global_batch": 20, "sequence_length": 1000, "step_time": "1 s"},
+        "failures": [{"cause": "crash", "at_steps": [31, 77]}],
+        "loader": {"preset": "reshuffle"},
+    }
+    law = {"documents": 4000, "tokens_per_document": 500, "document_sigma": 1.0, "packing": "concat"}
+    by_law = np.array([simulate(load_scenario({**parts, "data": law}), number).documents for number in range(40)])
+    counted = []
+    for corpus in range(12):
+        given = {"document_lengths": lengths_of(500, 1.0, 4000, corpus, 0).tolist(), "packing": "concat"}
+        scenario = load_scenario({**parts, "data": given})
+        counted.append(np.mean([simulate(scenario, number).documents for number in range(4)], axis=0))
+    spread = np.sqrt(np.var(counted, axis=0) / 12 + by_law.var(axis=0) / 40)
+    assert (spread < 0.01 * by_law.mean(axis=0)).all()
+    assert (np.abs(np.mean(counted, axis=0) - by_law.mean(axis=0)) < 4 * spread).all()
+
+
+def test_of_a_sound_run_no_document_is_missed():
+    changes = {"data.order": "shuffle", "loader": {"preset": "restore"}}
+    assert tuple(simulate(load_scenario(load_scenario(JOB), changes)).documents) == pytest.approx((0, 0), abs=1e-6)
+    assert simulate(load_scenario(load_scenario(JOB), {**changes, "data.document_sigma": None})).documents is None
