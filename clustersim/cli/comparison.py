@@ -12,6 +12,7 @@ import typer
 from clustersim.cli.outcome import UNFINISHED
 from clustersim.cli.output import complain, could_not_write
 from clustersim.cli.progress import progress_bar
+from clustersim.cli.stopping import stopped_by
 from clustersim.cli.usage import path_to, whole_number
 
 OutOption = Annotated[
@@ -59,7 +60,7 @@ def under_way(runs: int, out: Path | None = None) -> Iterator[Callable[[float], 
 def _why(error: BaseException) -> str:
     if isinstance(error, OSError):
         return could_not_write(error)
-    return "stopped by Ctrl-C" if isinstance(error, KeyboardInterrupt) else str(error)
+    return stopped_by(error) if isinstance(error, KeyboardInterrupt) else str(error)
 
 
 class _Told:

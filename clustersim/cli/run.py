@@ -11,6 +11,7 @@ from clustersim.cli.options import JsonOption, ScenarioArgument, SeedOption, Set
 from clustersim.cli.outcome import UNFINISHED, unfinished
 from clustersim.cli.output import complain, could_not_write, emit, emit_page
 from clustersim.cli.progress import progress_bar
+from clustersim.cli.stopping import stopped_by
 from clustersim.cli.usage import path_to, whole_number
 
 if TYPE_CHECKING:
@@ -80,12 +81,12 @@ def _gather(result: Result, replications: int, store: Store | None) -> list[str]
                 if store is not None:
                     store.add(finished)
                 result.add(finished)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         done = result.replications
         if done:
             kept = "done" if store is None else "done and kept"
-            return [f"stopped by Ctrl-C; {_many(done, replications)} {kept}"]
-        return [f"stopped by Ctrl-C before {'the run' if replications == 1 else 'a replication'} was done"]
+            return [f"{stopped_by(error)}; {_many(done, replications)} {kept}"]
+        return [f"{stopped_by(error)} before {'the run' if replications == 1 else 'a replication'} was done"]
     except OSError as error:
         return [f"{could_not_write(error)}; {_many(result.replications, replications)} kept"]
     return []
