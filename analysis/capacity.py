@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis.output import draw, refuse, say
+from analysis.output import as_text, draw, refuse, say
 from analysis.spread import mean, proportion
 
 if TYPE_CHECKING:
@@ -176,8 +176,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, ValueError) as error:
         return refuse(options.directory, "clustersim capacity --out", error)
     picture = options.picture or options.directory / PICTURE
-    shown = found.to_string(index=False, float_format="{:,.4g}".format)
-    return say(shown) or draw(lambda: figure(found, by_h, options.confidence, name), picture)
+    return say(as_text(found)) or draw(lambda: figure(found, by_h, options.confidence, name), picture)
 
 
 if __name__ == "__main__":

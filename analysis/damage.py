@@ -1,10 +1,11 @@
-"""Data damage of a stored run: accumulated over time, by restart, by cause, and per failure and node-day.
+"""Data damage of a stored run: accumulated over time, by restart, by cause, and how often samples were seen.
 
 A view is one sample in one step of the final model. Extra views are those beyond the plan, missing views those of the
 plan that did not happen; both are counted up to a step, against the plan up to that step. So a restart may also take
 damage back, where what was seen too early falls due.
 
-`python -m analysis.damage DIR` prints the tables of a directory that `clustersim run --out DIR` left, and draws them.
+`python -m analysis.damage DIR` prints the tables of a directory that `clustersim run --out DIR` left, and draws them;
+of a study it prints the rates of each point, and how often samples were seen.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from analysis.output import draw, refuse, say
+from analysis import harm
+from analysis.output import as_text, draw, refuse, say
+from analysis.rates import projected, rate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,35 +88,6 @@ def accumulated(stored: Stored, points: int = 200) -> pd.DataFrame:
         frame[f"{name}_mean"] = totals.mean(axis=0)
         frame[f"{name}_p05"], frame[f"{name}_p95"] = np.quantile(totals, (0.05, 0.95), axis=0)
     return pd.DataFrame(frame)
-
-
-def rate(stored: Stored) -> pd.DataFrame:
-    """Damage per interruption and per 1,000 node-days: views, per, rate, ci95_low, ci95_high.
-
-    The ratio of sums over replications, with its 95 % interval by linearisation and Student's t (Cochran, Sampling
-    Techniques, 1977, section 6.4); NaN bounds for one replication, a NaN rate where there was nothing to divide by.
-    """
-    summary = stored.summary
-    units = {"interruption": summary["interruptions"], "1,000 node-days": summary["node_days"] / 1000}
-    rows = [
-        (name, per, *_ratio(summary[name].to_numpy(float), unit.to_numpy(float)))
-        for name in (*COUNTS, "discarded_views")
-        for per, unit in units.items()
-    ]
-    return pd.DataFrame(rows, columns=["views", "per", "rate", "ci95_low", "ci95_high"])
-
-
-def _ratio(above: NDArray[np.float64], below: NDArray[np.float64]) -> tuple[float, float, float]:
-    from scipy.special import stdtrit
-
-    if not below.sum():
-        return np.nan, np.nan, np.nan
-    ratio, count = above.sum() / below.sum(), len(above)
-    if count == 1:
-        return ratio, np.nan, np.nan
-    spread = np.std(above - ratio * below, ddof=1) / (below.mean() * count**0.5)
-    half_width = stdtrit(count - 1, 0.975) * spread
-    return ratio, ratio - half_width, ratio + half_width
 
 
 def by_cause(stored: Stored) -> pd.DataFrame:
@@ -214,21 +187,33 @@ def _replications(count: int) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the tables of a directory and draw them; 2 if it holds none or its picture cannot be written.
+    """Print the tables of a directory and draw those of a run; 2 if it holds none or its picture cannot be written.
 
     1 if the tables cannot be printed.
     """
-    parser = argparse.ArgumentParser(prog="python -m analysis.damage", description="Data damage of a stored run.")
-    parser.add_argument("directory", type=Path, help="what `clustersim run --out` left")
-    parser.add_argument("--out", type=Path, help="the picture, PNG or SVG (damage.png in the directory)")
+    parser = argparse.ArgumentParser(prog="python -m analysis.damage", description="Data damage of a run or a study.")
+    parser.add_argument("directory", type=Path, help="what `clustersim run --out`, or sweep and others, left")
+    parser.add_argument("--days", type=float, help="what a run of so many days comes to, at the same rates")
+    parser.add_argument("--out", type=Path, help="the picture of a run, PNG or SVG (damage.png in the directory)")
     given = parser.parse_args(arguments)
     try:
-        stored, title = load(given.directory), _title(given.directory)
+        every = harm.load(given.directory)
+        drawn = None if (given.directory / "study.json").exists() else load(given.directory)
+        title = "" if drawn is None else _title(given.directory)
     except (OSError, ValueError) as error:
         return refuse(given.directory, "clustersim run --out", error)
+    found = [rate(every.figures), *([projected(every.figures, given.days)] if given.days else [])]
+    found += [harm.binned(every)] if drawn is None else [by_cause(drawn), harm.binned(every)]
+    tables = [as_text(_named(table, every.points)) for table in found]
     picture = given.out or given.directory / "damage.png"
-    tables = (frame.to_string(index=False, float_format="{:,.4g}".format) for frame in (rate(stored), by_cause(stored)))
-    return draw(lambda: figure(stored, title), picture) or say(*tables)
+    return (0 if drawn is None else draw(lambda: figure(drawn, title), picture)) or say(*tables)
+
+
+def _named(table: pd.DataFrame, points: list[str]) -> pd.DataFrame:
+    """A table with what each point sets in place of its number; without the column where there is one point alone."""
+    if "point" not in table or not any(points):
+        return table.drop(columns="point", errors="ignore")
+    return table.assign(point=[points[point] for point in table["point"]])
 
 
 if __name__ == "__main__":

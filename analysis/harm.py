@@ -26,7 +26,7 @@ import pandas as pd
 
 from analysis.axes import by_count, count
 from analysis.labels import labels
-from analysis.output import draw, refuse, say
+from analysis.output import as_text, draw, refuse, say
 from analysis.spread import mean
 
 if TYPE_CHECKING:
@@ -286,7 +286,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rows = harm(stored, options.parameters)
     except (OSError, ValueError) as error:
         return refuse(options.directory, "clustersim run --out", error)
-    times = binned(stored).to_string(index=False, float_format="{:,.4g}".format)
+    times = as_text(binned(stored))
     known = "\n".join(f"- {line}" for line in limits(stored, rows, options.parameters))
     code = say(_printed(stored, rows), times, known)
     return code if options.picture is None else code or draw(lambda: figure(stored, stored.name), options.picture)

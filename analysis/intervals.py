@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from analysis.axes import by_duration, duration
-from analysis.output import draw, refuse, say
+from analysis.output import as_text, draw, refuse, say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,8 +106,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         name = json.loads((options.directory / "study.json").read_text("utf-8"))["scenario"]["name"]
     except (OSError, ValueError) as error:
         return refuse(options.directory, "clustersim intervals --out", error)
-    shown = table.to_string(index=False, float_format="{:,.4g}".format)
-    return say(shown) or draw(lambda: figure(table, best, name), options.picture or options.directory / PICTURE)
+    picture = options.picture or options.directory / PICTURE
+    return say(as_text(table)) or draw(lambda: figure(table, best, name), picture)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import pandas as pd
 
 from analysis.axes import by_count
 from analysis.damage import COLORS
-from analysis.output import draw, refuse, say
+from analysis.output import as_text, draw, refuse, say
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -74,8 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         name = json.loads((options.directory / "study.json").read_text("utf-8"))["scenario"]["name"]
     except (OSError, ValueError) as error:
         return refuse(options.directory, "clustersim loaders --out", error)
-    shown = league.to_string(index=False, float_format="{:,.4g}".format)
-    return say(shown) or draw(lambda: figure(league, name), options.picture or options.directory / PICTURE)
+    return say(as_text(league)) or draw(lambda: figure(league, name), options.picture or options.directory / PICTURE)
 
 
 if __name__ == "__main__":

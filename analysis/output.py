@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from analysis.stored import found
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure
 
 
@@ -28,6 +29,11 @@ def say(*parts: str) -> int:
             print(f"the tables could not be printed ({error.strerror})", file=sys.stderr)
             return 1
     return 0
+
+
+def as_text(table: pd.DataFrame) -> str:
+    """A table as text: four digits of a small figure, a large one whole."""
+    return table.to_string(index=False, float_format=lambda value: f"{value:,.{'0f' if abs(value) >= 1000 else '4g'}}")
 
 
 def refuse(directory: Path, command: str, error: Exception) -> int:

@@ -9,8 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import analysis.spread
 from analysis import damage
 from analysis.damage import Stored
+from analysis.rates import projected, rate
+from clustersim import load_scenario, load_study, replicate, sweep
 from clustersim.cli.main import main as clustersim
 
 
@@ -59,7 +62,7 @@ def test_damage_accumulates_as_legs_end(stored):
 
 
 def test_rates_are_ratios_of_sums(stored):
-    rates = damage.rate(stored).set_index(["views", "per"])
+    rates = rate(stored.summary.assign(point=0)).set_index(["views", "per"])
     assert rates.loc[("extra_views", "interruption"), "rate"] == 72 / 4
     assert rates.loc[("missing_views", "1,000 node-days"), "rate"] == pytest.approx(62 / 1.12)
     assert rates.loc[("extra_views", "interruption"), "ci95_low"] < 18
@@ -72,10 +75,34 @@ def test_the_interval_of_a_rate_covers_it_nineteen_times_in_twenty():
         interruptions = rng.poisson(50, size=30)
         views = rng.poisson(20 * interruptions)
         counts = dict.fromkeys(("extra_views", "missing_views", "discarded_views"), views)
-        summary = pd.DataFrame({"interruptions": interruptions, "node_days": 1.0, **counts})
-        row = damage.rate(Stored(pd.DataFrame(), summary)).iloc[0]
+        row = rate(pd.DataFrame({"point": 0, "interruptions": interruptions, "node_days": 1.0, **counts})).iloc[0]
         covered += row["ci95_low"] <= 20 <= row["ci95_high"]
     assert abs(covered / studies - 0.95) < 3 * (0.95 * 0.05 / studies) ** 0.5
+
+
+def test_a_longer_run_comes_to_what_was_projected():
+    """Of a loader that never goes back, over failures that are as frequent late as early; and only then."""
+    steady = load_scenario("small", {"failures.1.law": {"type": "exponential"}, "loader.preset": "no-rewind"})
+    short = replicate(steady, 15, workers=1).table
+    long = replicate(load_scenario(steady, {"run.wall_time": "20 d"}), 15, seed=1, workers=1).table
+    told = projected(short, 20).set_index("views")
+    for name in ("extra_views", "discarded_views"):
+        found = analysis.spread.mean(long[name].to_numpy(float))
+        errors = [(each[-1] - each[-2]) / 2 / 1.96 for each in (tuple(found), tuple(told.loc[name]))]
+        assert abs(found.figure - told.loc[name, "expected"]) < 3 * np.hypot(*errors)
+    assert told.loc["extra_views", "days"] == 20
+
+
+def test_the_points_of_a_study_have_rates_of_their_own(tmp_path, capsys):
+    sweep("small", {"loader.preset": ["restore", "epoch"]}, 3, workers=1, out=tmp_path)
+    assert damage.main([str(tmp_path), "--days", "30"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    rows = [line.split() for line in printed.out.splitlines()]
+    assert ["preset", "restore", "extra_views", "30", "0", "0", "0"] in rows
+    study = load_study(tmp_path).table.query("point == 1")
+    whole = 30 * study["extra_views"].sum() / (study["wall_h"].sum() / 24)
+    assert ["preset", "epoch", "extra_views", "30", f"{whole:,.0f}"] in [row[:5] for row in rows]
 
 
 def test_causes_are_means_of_a_run(stored):
@@ -108,13 +135,13 @@ def test_a_run_without_restarts_is_drawn_too(tmp_path, capsys):
     assert "<svg" in (tmp_path / "none.svg").read_text()
 
 
-def test_what_cannot_be_read_or_written_is_one_line(tmp_path, stored, monkeypatch, capsys):
+def test_what_cannot_be_read_or_written_is_one_line(tmp_path, capsys):
     assert damage.main([str(tmp_path / "nowhere")]) == 2
-    monkeypatch.setattr(damage, "load", lambda directory: stored)
-    monkeypatch.setattr(damage, "_title", lambda directory: "title")
+    assert clustersim(["run", "small", "--json", "--out", str(tmp_path)]) == 0
+    capsys.readouterr()
     assert damage.main([str(tmp_path), "--out", str(tmp_path / "picture.xyz")]) == 2
     assert damage.main([str(tmp_path), "--out", str(tmp_path / "no" / "such.png")]) == 2
-    assert capsys.readouterr().err.count("\n") == 3
+    assert capsys.readouterr().err.count("\n") == 2
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
