@@ -10,6 +10,7 @@ from clustersim.loaders.parts import Loader, Parts
 from clustersim.loaders.returning import ReaderLoader
 from clustersim.loaders.sequence import SequenceLoader
 from clustersim.scenario import Scenario
+from clustersim.scenario.corpora import shares
 
 
 def loader_of(scenario: Scenario, *orders: Order) -> Loader:
@@ -25,7 +26,7 @@ def loader_of(scenario: Scenario, *orders: Order) -> Loader:
         blend = Blend([corpus.weight for corpus in corpora] or [1])
         return SingleLoader(orders, parts, blend, sizes.batches, sizes.epochs)
     if corpora:
-        return shares_of(orders, parts, scenario.corpus_batches, sizes.data)
+        return shares_of(orders, parts, shares(corpora, sizes.batch), sizes.data)
     (order,) = orders
     if parts.last_batch == "span":
         return SequenceLoader(order, sizes.batch, parts, sizes.epochs, Skips(scenario.data.skipped))

@@ -42,3 +42,35 @@ def check_corpora(corpora: Sequence[Corpus]) -> None:
     if period > _LONGEST_PERIOD:
         expected = f"weights of at most {_LONGEST_PERIOD} together, in lowest terms: hundredths of a percent"
         raise wrong(expected, str(period), key="corpora")
+
+
+def shares(corpora: Sequence[Corpus], batch: int) -> list[int]:
+    """The samples that each corpus has of every batch, rounded down."""
+    whole = sum(corpus.weight for corpus in corpora)
+    return [batch * corpus.weight // whole for corpus in corpora]
+
+
+def check_shares(corpora: Sequence[Corpus], batch: int, ranks: int, constant: bool, workers: int) -> None:
+    """Raise the error of a validator where a loader that counts batches cannot take the same share of every one.
+
+    Args:
+        corpora: the corpora.
+        batch: samples of a batch.
+        ranks: at full layout.
+        constant: each rank takes as much with other ranks, so that they have to divide the share.
+        workers: of a rank, each of which needs a shard; 0 where shards are not dealt out.
+    """
+    if sum(shares(corpora, batch)) != batch:
+        expected = "a batch that the weights of data.corpora divide, with a loader whose batches do not span epochs"
+        raise wrong(expected, str(batch), key="model.global_batch")
+    for number, (corpus, share) in enumerate(zip(corpora, shares(corpora, batch), strict=True)):
+        if share < ranks or (constant and share % ranks):
+            least = f"a multiple of {ranks}" if constant else f"at least {ranks}"
+            expected = f"a share of {least} samples of a batch, for {ranks} ranks, with batches that do not span epochs"
+            raise wrong(expected, str(share), key=f"data.corpora.{number}.weight")
+        if corpus.samples < share:
+            expected = f"at least {share} samples, the corpus's share of a batch that does not span epochs"
+            raise wrong(expected, str(corpus.samples), key=f"data.corpora.{number}.samples")
+        if corpus.shards < ranks * workers:
+            expected = f"at least {ranks * workers} shards, one for each of {ranks} ranks x {workers} workers"
+            raise wrong(expected, str(corpus.shards), key=f"data.corpora.{number}.shards")

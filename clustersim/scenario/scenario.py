@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from pydantic import PrivateAttr, ValidationInfo, field_validator, model_validat
 from clustersim.scenario.bounds import check_bounds
 from clustersim.scenario.checkpoint import Checkpoint
 from clustersim.scenario.cluster import Cluster
+from clustersim.scenario.corpora import Corpus, check_shares
 from clustersim.scenario.cost import Cost
 from clustersim.scenario.errors import problem, show, wrong
 from clustersim.scenario.failures import Failure, Scripted, Stochastic
@@ -215,7 +216,7 @@ class Scenario(Part):
         if loader.spans_epochs and loader.saves == "steps":
             self._check_paced('loader.saves = "steps"')
         if self.data.corpora is not None:
-            self._check_mixture()
+            self._check_mixture(self.data.corpora)
         if self.recovery.batch == "shrinks" and loader.rank_batch != "constant":
             expected = '"constant" with recovery.batch = "shrinks"'
             raise wrong(expected, f'"{loader.rank_batch}"', key="loader.rank_batch")
@@ -232,44 +233,17 @@ class Scenario(Part):
             expected = f'a multiple of {data}, the ranks, with loader.rank_batch = "constant"'
             raise wrong(expected, str(self.sizes.batch), key="model.global_batch")
 
-    @property
-    def corpus_batches(self) -> list[int]:
-        """The samples of a batch that each corpus of a mixture has; not the same in every one if it does not come out.
-
-        That is refused where the loader counts batches.
-        """
-        corpora = self.data.corpora or ()
-        whole = sum(corpus.weight for corpus in corpora)
-        return [self.sizes.batch * corpus.weight // whole for corpus in corpora]
-
-    def _check_mixture(self) -> None:
-        loader, ranks, corpora = self.loader, self.sizes.data, self.data.corpora or ()
+    def _check_mixture(self, corpora: Sequence[Corpus]) -> None:
         if self.run.epochs is not None:
             expected = "an end by steps, samples, tokens or time with data.corpora, which have epochs of their own"
             raise wrong(expected, str(self.run.epochs), key="run.epochs")
-        if loader.spans_epochs:
+        if self.loader.spans_epochs:
             self._check_paced("data.corpora")
-            return
-        if sum(self.corpus_batches) != self.sizes.batch:
-            expected = "a batch that the weights of data.corpora divide, with a loader whose batches do not span epochs"
-            raise wrong(expected, str(self.sizes.batch), key="model.global_batch")
-        for number, (corpus, batch) in enumerate(zip(corpora, self.corpus_batches, strict=True)):
-            if batch < ranks or (loader.rank_batch == "constant" and batch % ranks):
-                what = f"a multiple of {ranks}" if loader.rank_batch == "constant" else f"at least {ranks}"
-                expected = (
-                    f"a share of {what} samples of a batch, for {ranks} ranks, with batches that do not span epochs"
-                )
-                raise wrong(expected, str(batch), key=f"data.corpora.{number}.weight")
-            if corpus.samples < batch:
-                expected = f"at least {batch} samples, the corpus's share of a batch that does not span epochs"
-                raise wrong(expected, str(corpus.samples), key=f"data.corpora.{number}.samples")
-            readers = ranks * loader.readers_per_rank
-            by_shard = loader.partition in _BY_SHARD or self.data.order == "with-replacement"
-            if by_shard and corpus.shards < readers:
-                expected = (
-                    f"at least {readers} shards, one for each of {ranks} ranks x {loader.readers_per_rank} workers"
-                )
-                raise wrong(expected, str(corpus.shards), key=f"data.corpora.{number}.shards")
+        else:
+            by_shard = self.loader.partition in _BY_SHARD or self.data.order == "with-replacement"
+            readers = self.loader.readers_per_rank if by_shard else 0
+            constant = self.loader.rank_batch == "constant"
+            check_shares(corpora, self.sizes.batch, self.sizes.data, constant, readers)
 
     def _check_paced(self, by: str) -> None:
         """What a loader must be for a count of samples, not of steps, to say where it stands."""
