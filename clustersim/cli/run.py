@@ -63,8 +63,9 @@ def run(
 
 def _store(out: Path, result: Result, replications: int) -> Store:
     from clustersim.study.provenance import provenance
-    from clustersim.study.store import DirectoryRefused, Store
+    from clustersim.study.store import DirectoryRefused, Store, check_storable
 
+    check_storable(result.scenario)
     try:
         return Store(out, provenance(result.scenario, result.seed, replications))
     except DirectoryRefused as error:

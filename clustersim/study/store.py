@@ -13,6 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from clustersim.run import Figure, Run
+from clustersim.scenario import Scenario
+from clustersim.scenario.errors import problem
 from clustersim.study.perfetto import write_trace
 
 TABLES = ("ledger", "legs", "events", "checkpoints", "time", "damage")
@@ -25,6 +27,9 @@ _TEXTS = ("bucket", "cause", "corpus", "ended_by", "exact", "fate", "kind", "out
 _FLAGS = ("in_lineage",)
 METADATA_KEY = b"clustersim"
 """Where a Parquet file's schema says what made it."""
+
+# Each is a row of a table that is made in memory.
+_MOST_CHECKPOINTS = 5 * 10**6
 
 
 class DirectoryRefused(ValueError):  # noqa: N818  # what happened, as the caller tells it
@@ -113,6 +118,22 @@ class Store:
         schema = pa.schema([(column, types.get(column) or _type_of_column(column)) for column in frame.columns])
         table = pa.Table.from_pandas(frame, schema=schema, preserve_index=False)
         return table.replace_schema_metadata({**table.schema.metadata, **self._metadata})
+
+
+def check_storable(scenario: Scenario) -> None:
+    """Refuse a scenario whose runs may leave a longer table of checkpoints than memory holds. Raises ScenarioError."""
+    sizes, checkpoint = scenario.sizes, scenario.checkpoint
+    step_ns = sizes.full_step_ns
+    everies = {"checkpoint.every": sizes.steps_between_saves(step_ns)}
+    everies |= {f"checkpoint.tiers.{i}.every": tier.every.steps_of(step_ns) for i, tier in enumerate(checkpoint.tiers)}
+    for (key, steps), medium in zip(everies.items(), (checkpoint, *checkpoint.tiers), strict=True):
+        write_ns = medium.write_ns(sizes.checkpoint_bytes, sizes.nodes(sizes.data))
+        saves = sizes.limit_ns // max(steps * step_ns + medium.stall, write_ns)
+        if sizes.steps is not None:
+            saves = min(saves, sizes.steps // steps)
+        if saves > _MOST_CHECKPOINTS:
+            expected = f"at most {_MOST_CHECKPOINTS:.0e} saves in a run whose tables are stored"
+            raise problem(scenario.source, key, expected, f"{saves:.3g}")
 
 
 def make_directory(directory: Path) -> list[str]:

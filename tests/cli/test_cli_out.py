@@ -110,3 +110,15 @@ def test_ctrl_c_leaves_the_finished_replications(clustersim, out, monkeypatch):
     assert numbers(out, "damage") == numbers(out, "summary") == [0, 1]
     assert json.loads((out / "run.json").read_text()) == json.loads(printed)
     assert json.loads(printed)["replications"] == 2
+
+
+@pytest.mark.parametrize(
+    ("end", "found"), [(("run.wall_time=4 y",), "1.26e+08"), (("run.wall_time=", "run.steps=100_000_000"), "1e+08")]
+)
+def test_more_checkpoints_than_a_table_holds_are_refused_before_they_are_simulated(clustersim, out, end, found):
+    said = [*end, "model.step_time=1 s", "checkpoint.every=1 steps", "checkpoint.stall=0 s", "checkpoint.write=0 s"]
+    code, printed, err = clustersim("run", "small", *[word for each in said for word in ("--set", each)], "--out", out)
+    expected = "expected at most 5e+06 saves in a run whose tables are stored"
+    assert (code, printed) == (2, "")
+    assert err.endswith(f"small.toml: checkpoint.every: {expected}, found {found}\n")
+    assert not out.exists()
