@@ -21,7 +21,7 @@ class Corpus(Part):
     """Samples of the corpus."""
     weight: PositiveCount
     """Its share of what is read, as a part of the sum of all weights: in percent, say. Of the first P samples of a run
-    it has P times its share, rounded down or up, whatever P is."""
+    it has P times its share, rounded down or up, whatever P is; with a loader that counts batches, of each."""
     shards: PositiveCount = 1
     """Files of samples."""
 

@@ -131,6 +131,23 @@ def test_a_loader_that_counts_batches_takes_the_same_share_of_each(loader, order
     )
 
 
+@pytest.mark.parametrize(
+    ("loader", "order"),
+    [("datasets-3.6", "shard-shuffle"), ("epoch", "shard-shuffle"), ("no-rewind", "sequential")],
+)
+def test_where_shards_are_read_both_accounts_count_the_same(loader, order):
+    changes = {"data__corpora": [{**corpus, "shards": 8} for corpus in CORPORA], "model__global_batch": 40}
+    shrinks = [{"cause": "loss", "at_steps": [17, 44], "data": [3, 4]}]
+    one, other = (
+        simulate(scenario(loader, order=order, failures=shrinks, run__account=account, **changes))
+        for account in ("identity", "interval")
+    )
+    assert (one.exact, other.exact, one.by_identity, other.by_identity) == ("identity", "identity", True, False)
+    for table in ("by_corpus", "shards", "ledger", "damage_by_corpus", "damage"):
+        pd.testing.assert_frame_equal(getattr(one, table), getattr(other, table))
+    assert one.account.extra > 0
+
+
 def test_the_ideal_of_each_corpus_is_its_share_of_all_steps():
     """50 samples of books in batches of 4: the last batch of an epoch is short of two."""
     corpora = [*CORPORA[:2], {**CORPORA[2], "samples": 50}]
