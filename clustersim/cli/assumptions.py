@@ -9,6 +9,9 @@ from clustersim.forecast import Forecast
 from clustersim.loaders.taken_out import wanders
 from clustersim.scenario import Scenario
 from clustersim.scenario.checkpoint import Medium
+from clustersim.scenario.cluster import Cluster
+from clustersim.scenario.failures import Stochastic
+from clustersim.scenario.traced import Traced
 from clustersim.storage.feeding import supply_of
 
 _POLICIES = {
@@ -33,7 +36,7 @@ def assumptions(scenario: Scenario, forecast: Forecast) -> Table:
         ("machine", _machine(scenario, forecast)),
         ("step", _step(scenario, forecast)),
         ("mixture", _mixture(scenario, forecast)),
-        ("failures", _failures(forecast)),
+        ("failures", _failures(scenario, forecast)),
         ("maintenance", _maintenance(scenario)),
         ("checkpoint", _checkpoint(scenario, forecast)),
         ("recovery", f"{_lost(scenario)}; {_restart(forecast)}"),
@@ -50,9 +53,28 @@ def assumptions(scenario: Scenario, forecast: Forecast) -> Table:
 def _machine(scenario: Scenario, forecast: Forecast) -> str:
     cluster = scenario.cluster
     nodes = f"{plural(cluster.nodes, 'node')} with {plural(cluster.gpus_per_node, 'GPU')} each"
-    spares = plural(cluster.spares, "spare") if cluster.spares else "no spares"
-    slots = "" if cluster.repair_slots is None else f", {plural(cluster.repair_slots, 'repair slot')}"
-    return f"{nodes}, {spares}{slots}; {plural(forecast.data_parallel, 'replica')}"
+    said = [plural(cluster.spares, "spare") if cluster.spares else "no spares"]
+    if cluster.cold is not None:
+        said.append(plural(cluster.cold.nodes, "cold spare"))
+    if cluster.borrowed is not None:
+        said.append(f"{plural(cluster.borrowed.nodes, 'node')} to borrow")
+    if cluster.repair_slots is not None:
+        said.append(plural(cluster.repair_slots, "repair slot"))
+    return "; ".join([f"{nodes}, {', '.join(said)}", plural(forecast.data_parallel, "replica"), *_worse(cluster)])
+
+
+def _worse(cluster: Cluster) -> list[str]:
+    """Which nodes are worse than others, and when one is given up."""
+    said, lemons, retirement = [], cluster.lemons, cluster.retirement
+    if lemons is not None:
+        said.append(f"{share(lemons.share)} of the nodes are lemons, which fail {lemons.times:g} times as often")
+    if retirement is not None and retirement.within is not None:
+        often = f"{plural(retirement.failures or 0, 'failure')} within {duration(retirement.within / 1e9)}"
+        said.append(f"a node is given up after {often}")
+    elif retirement is not None and retirement.half_life is not None:
+        halved = f"which halves in {duration(retirement.half_life / 1e9)}"
+        said.append(f"a node is given up at a score of {retirement.score:g}, {halved}")
+    return said
 
 
 def _step(scenario: Scenario, forecast: Forecast) -> str:
@@ -74,7 +96,7 @@ def _mixture(scenario: Scenario, forecast: Forecast) -> str:
     )
 
 
-def _failures(forecast: Forecast) -> str:
+def _failures(scenario: Scenario, forecast: Forecast) -> str:
     said = []
     if forecast.interruption_mean_h is not None:
         causes = plural(sum(cause.slows is None for cause in forecast.causes), "cause")
@@ -84,6 +106,14 @@ def _failures(forecast: Forecast) -> str:
         said.append(f"{count(forecast.scripted_failures)} scripted")
     if forecast.scripted_slow:
         said.append(f"slow {plural(forecast.scripted_slow, 'time')} by script")
+    for failure in scenario.failures:
+        if isinstance(failure, Stochastic) and failure.uncertain:
+            said.append(f"{failure.cause}: a rate of which {plural(failure.count or 0, 'failure')} tell")
+    for place, faults in scenario.faults.items():
+        failure = scenario.failures[place]
+        assert isinstance(failure, Traced)
+        again = f", again every {duration(failure.length / 1e9)}" if failure.at_end == "repeat" else ""
+        said.append(f"{failure.cause}: {plural(len(faults), 'fault')} of a trace{again}")
     for cause in forecast.causes:
         if cause.slows is not None:
             said.append(f"{cause.cause}: slow {count(cause.failures_per_day)} times a day, {cause.slows:g} x a step")

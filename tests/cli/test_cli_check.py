@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from clustersim import load_scenario
 from clustersim.forecast import forecast
 from clustersim.scenario import json_schema
@@ -39,6 +41,39 @@ def test_what_becomes_of_checkpoints_and_rewinds_are_told(clustersim):
     assert "rewinds 1 step back after step 90; 20 steps back after step 95 reading" in told
     _, out, _ = clustersim("check", "small")
     assert not {"kept", "tried", "rewinds"} & set(out.split())
+
+
+@pytest.mark.parametrize(
+    ("retirement", "given_up"),
+    [
+        ('{failures=3,within="7 d"}', "3 failures within 7 d"),
+        ('{score=2.5,half_life="7 d"}', "at a score of 2.5, which halves in 7 d"),
+    ],
+)
+def test_the_machine_and_what_breaks_it_are_told(clustersim, retirement, given_up):
+    keys = {
+        "cluster.cold": '{nodes=1,start_up="5 min"}',
+        "cluster.borrowed": '{nodes=6,after="2 h"}',
+        "cluster.lemons": "{share=0.1,times=5}",
+        "cluster.retirement": retirement,
+        "failures": '[{cause="wear",count=8,over="27 d",on_nodes=64,uncertain=true}]',
+    }
+    _, out, _ = clustersim("check", "small", *(word for key in keys for word in ("--set", f"{key}={keys[key]}")))
+    told = " ".join(out.split())
+    assert (
+        "2 spares, 1 cold spare, 6 nodes to borrow, 4 repair slots; 16 replicas; 10.0 % of the nodes are lemons" in told
+    )
+    assert (
+        f"which fail 5 times as often; a node is given up {'' if 'score' in retirement else 'after '}{given_up}" in told
+    )
+    assert "at full layout; wear: a rate of which 8 failures tell" in told
+
+
+def test_a_trace_is_told(clustersim):
+    case = Path(__file__).parents[2] / "scenarios" / "cases" / "26-one-spare-two-losses.toml"
+    assert "failures    loss: 2 faults of a trace\n" in clustersim("check", case)[1]
+    _, out, _ = clustersim("check", case, "--set", "failures.0.at_end=repeat")
+    assert "failures    loss: 2 faults of a trace, again every 30 d\n" in out
 
 
 def test_json_is_the_forecast(clustersim):
