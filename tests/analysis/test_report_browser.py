@@ -44,14 +44,19 @@ def reports(tmp_path_factory):
     """The reports of a run and of each kind of study, by command."""
     where = tmp_path_factory.mktemp("reports")
     (where / "odd.toml").write_text(SCENARIO)
+    (where / "restarts.csv").write_text("step_reached,step_restarted_from\n470,400\n")
+    odd, two, steps = where / "odd.toml", ["--workers", 1, "--replications", 2], ["--set", "run.wall_time="]
+    steps += ["--set", "run.steps=2000"]
     commands = {
-        "run": ["--replications", 3],
-        "sweep": ["--workers", 1, "--replications", 2, "--vary", "checkpoint.every=1 h,4 h"],
-        "intervals": ["--workers", 1, "--replications", 2, "--every", "30 min,1 h,2 h,4 h"],
-        "loaders": ["--workers", 1, "--replications", 2, "--presets", "restore,epoch"],
+        "run": [odd, "--replications", 3],
+        "sweep": [odd, *two, "--vary", "checkpoint.every=1 h,4 h"],
+        "intervals": [odd, *two, "--every", "30 min,1 h,2 h,4 h"],
+        "loaders": [odd, *two, "--presets", "restore,epoch"],
+        "capacity": [odd, *two, *steps, "--by", "10 d", "--spares", "0,1"],
+        "replay": [where / "restarts.csv", odd, *steps, "--replications", 2, "--loader", "restore,epoch"],
     }
     for command, options in commands.items():
-        arguments = [command, where / "odd.toml", *options, "--out", where / command]
+        arguments = [command, *options, "--out", where / command]
         assert main([str(each) for each in arguments]) == 0
         assert main(["report", str(where / command)]) == 0
     return {command: where / command / "report.html" for command in commands}
@@ -121,12 +126,14 @@ def phone(reports):
 def test_the_pages_render_without_a_word_on_the_console(phone):
     seen, console = phone
     assert console == []
-    assert [(page["title"], page["heading"]) for page in seen.values()] == [(NAMED, NAMED)] * 4
+    assert [(page["title"], page["heading"]) for page in seen.values()] == [(NAMED, NAMED)] * 6
     assert {command: page["drawn"] for command, page in seen.items()} == {
         "run": 4,
         "sweep": 2,
         "intervals": 1,
         "loaders": 1,
+        "capacity": 1,
+        "replay": 1,
     }
     assert all(page["drawn"] == page["asked"] for page in seen.values())
 
