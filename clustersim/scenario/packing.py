@@ -34,11 +34,16 @@ def whole_pieces(lengths: Iterable[int], sequence: int) -> Iterator[Piece]:
 
 
 def count_whole(lengths: Iterable[int], sequence: int) -> int:
-    """How many samples documents make that are packed whole; the last one may be short."""
-    last = -1
-    for piece in whole_pieces(lengths, sequence):
-        last = piece.sample
-    return last + 1
+    """How many samples documents make that are packed whole; the last one may be short. Pieces are not gone through."""
+    samples = room = 0
+    for length in lengths:
+        full, rest = divmod(length, sequence)
+        if full:
+            samples, room = samples + full, 0
+        if rest > room:
+            samples, room = samples + 1, sequence
+        room -= rest
+    return samples
 
 
 def whole_per_document(mean: float, sigma: float, sequence: int) -> float:

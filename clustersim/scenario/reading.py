@@ -19,6 +19,7 @@ _LAST_POSITION = 2**61
 # Beyond it the samples of any corpus are too many to count.
 _LONGEST_DOCUMENT = 1e15
 _MOST_LENGTHS = 100_000
+_LONGEST_GIVEN = 10**9
 _MOST_SIGMA = 3.0
 # What a checkpoint must save for each way of coming back.
 _NEEDS = {
@@ -96,6 +97,9 @@ class Data(Part):
                 raise wrong(f"either {key} or document_lengths", "both", key=key)
         if self.document_lengths is not None and not 0 < len(self.document_lengths) <= _MOST_LENGTHS:
             raise wrong(f"1 to {_MOST_LENGTHS} lengths", str(len(self.document_lengths)), key="document_lengths")
+        for number, length in enumerate(self.document_lengths or ()):
+            if length > _LONGEST_GIVEN:
+                raise wrong("at most 1e9 tokens", str(length), key=f"document_lengths.{number}")
         if self.document_sigma and self.tokens_per_document is None:
             raise wrong("tokens_per_document beside document_sigma", "nothing", key="tokens_per_document")
         if (self.document_sigma or 0) > _MOST_SIGMA:

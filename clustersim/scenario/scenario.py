@@ -33,6 +33,10 @@ _MOST_ONE_BY_ONE = 10_000_000
 # A part that is no list of shards is gone through once for each of its repeats.
 _REPEAT_WEIGHT = 1000
 _MOST_POISON = 1000
+_MOST_PACKERS = 1_000_000
+# The longest mean length of documents: in samples where they are packed whole, in tokens where one of them is drawn.
+_LONGEST_WHOLE = 16
+_LONGEST_OF_A_LAW = 1e7
 # What a loader must be for it to be known at which step of a leg a sample is read.
 _OF_POISON: dict[str, tuple[object, ...]] = {
     "partition": ("global",),
@@ -163,6 +167,7 @@ class Scenario(Part):
         self._check_checkpoint()
         check_rewinds(self.rewinds, None if self.sizes.epochs is not None else self.sizes.steps)
         self._check_loader()
+        self._check_documents()
         if self.storage is not None:
             self._check_feed()
         if self.poison is not None:
@@ -223,12 +228,8 @@ class Scenario(Part):
         if abs(loader.state_ahead) * self.sizes.batch >= LIMIT:
             expected = "fewer than 2^62 samples between the states of loader and weights"
             raise wrong(expected, f"{abs(loader.state_ahead) * self.sizes.batch:.3g}", key="loader.state_ahead")
-        if loader.carry is not None and self.data.packing == "none":
-            expected = f'"concat" or "whole" beside loader.carry = "{loader.carry}"'
-            raise wrong(expected, '"none"', key="data.packing")
-        if loader.carry == "lost" and self.run.epochs is not None:
-            expected = 'steps, samples, tokens or wall_time with loader.carry = "lost", as the epoch ends early'
-            raise wrong(expected, str(self.run.epochs), key="run.epochs")
+        if loader.carry is not None:
+            self._check_carry(loader.carry)
         if loader.rank_batch == "constant" and self.sizes.batch % data:
             expected = f'a multiple of {data}, the ranks, with loader.rank_batch = "constant"'
             raise wrong(expected, str(self.sizes.batch), key="model.global_batch")
@@ -244,6 +245,31 @@ class Scenario(Part):
             readers = self.loader.readers_per_rank if by_shard else 0
             constant = self.loader.rank_batch == "constant"
             check_shares(corpora, self.sizes.batch, self.sizes.data, constant, readers)
+
+    def _check_documents(self) -> None:
+        """How long documents may be, so that they can be packed and their tokens be counted."""
+        data, mean, sequence = self.data, self.data.mean_document or 0, self.model.sequence_length
+        key = "tokens_per_document" if data.document_lengths is None else "document_lengths"
+        if data.packing == "whole" and sequence is not None and mean > _LONGEST_WHOLE * sequence:
+            expected = f'a mean of at most {_LONGEST_WHOLE} samples of {sequence} tokens with packing = "whole"'
+            raise wrong(expected, f"{mean:g}", key=f"data.{key}")
+        if (data.document_sigma is not None or self.loader.carry is not None) and mean > _LONGEST_OF_A_LAW:
+            expected = f"a mean of at most {_LONGEST_OF_A_LAW:g} tokens with data.document_sigma or loader.carry"
+            raise wrong(expected, f"{mean:g}", key=f"data.{key}")
+        if data.document_lengths is not None and self.sizes.samples > _MOST_ONE_BY_ONE:
+            expected = f"lengths that make at most {_MOST_ONE_BY_ONE} samples, which are gone through one by one"
+            raise wrong(expected, str(self.sizes.samples), key="data.document_lengths")
+
+    def _check_carry(self, carry: str) -> None:
+        if self.data.packing == "none":
+            raise wrong(f'"concat" or "whole" beside loader.carry = "{carry}"', '"none"', key="data.packing")
+        if carry == "lost" and self.run.epochs is not None:
+            expected = 'steps, samples, tokens or wall_time with loader.carry = "lost", as the epoch ends early'
+            raise wrong(expected, str(self.run.epochs), key="run.epochs")
+        packers = self.sizes.data * self.loader.readers_per_rank
+        if packers > _MOST_PACKERS:
+            expected = f"at most {_MOST_PACKERS // self.sizes.data}, as each worker of {self.sizes.data} ranks packs"
+            raise wrong(expected, str(self.loader.readers_per_rank), key="loader.readers_per_rank")
 
     def _check_paced(self, by: str) -> None:
         """What a loader must be for a count of samples, not of steps, to say where it stands."""

@@ -160,7 +160,10 @@ def test_documents_of_given_lengths_are_seen_as_their_samples_are(packing):
 
 
 def test_as_many_samples_as_documents_make():
-    assert count_whole([9, 2], 5) == pack(np.array([9, 2]), 5, "whole").samples == 3
+    for seed, sequence in ((0, 5), (1, 16), (2, 100)):
+        some = lengths_of(20, 1.0, 300, seed, 0)
+        assert count_whole(some.tolist(), sequence) == pack(some, sequence, "whole").samples
+    assert count_whole([10**17], 1000) == 10**14
     lengths = lengths_of(700, 1.0, 200_000, 5, 0)
     expected = pack(lengths, 2048, "whole").samples / 200_000
     assert whole_per_document(700, 1.0, 2048) == pytest.approx(expected, rel=0.03)
@@ -190,6 +193,23 @@ def test_as_many_samples_as_documents_make():
         (
             {"data": {"document_lengths": [], "packing": "concat"}},
             "data.document_lengths: expected 1 to 100000 lengths, found 0",
+        ),
+        (
+            {"data.packing": "whole", "data.tokens_per_document": 33_000},
+            'expected a mean of at most 16 samples of 2048 tokens with packing = "whole", found 33000',
+        ),
+        ({"data.tokens_per_document": 1.1e7}, r"tokens_per_document: expected a mean of at most 1e\+07 tokens"),
+        (
+            {"data": {"document_lengths": [7, 10**10]}},
+            "document_lengths.1: expected at most 1e9 tokens, found 10000000000",
+        ),
+        (
+            {"data": {"document_lengths": [10**9] * 30, "packing": "concat"}, "loader": {"preset": "restore"}},
+            "data.document_lengths: expected lengths that make at most 10000000 samples",
+        ),
+        (
+            {"loader.partition": "strided", "loader.readers_per_rank": "1 M", "data.documents": "1 T"},
+            "loader.readers_per_rank: expected at most 250000, as each worker of 4 ranks packs, found 1000000",
         ),
         ({"data.tokens_per_document": None}, "tokens_per_document: expected .* beside document_sigma, found nothing"),
     ],
