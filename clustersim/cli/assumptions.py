@@ -80,7 +80,8 @@ def _worse(cluster: Cluster) -> list[str]:
 def _step(scenario: Scenario, forecast: Forecast) -> str:
     step = f"{duration(forecast.step_s)} for {plural(forecast.global_batch, 'sample')}"
     if ramp := scenario.model.ramp:
-        step += f", {count(ramp[0].global_batch)} at first, growing until {count(ramp[-1].until_samples)} are read"
+        first, until = count(ramp[0].global_batch), count(ramp[-1].until_samples)
+        step += f", as long for {first} at first, which grow until {until} are read"
     if scenario.data.corpora is not None:
         return step
     return f"{step}; an epoch of {count(forecast.samples)} samples takes {count(forecast.epoch_steps)} steps"

@@ -39,6 +39,12 @@ def test_each_corpus_has_a_row(capsys, tmp_path, replications):
     assert "extra_views." not in html.split("<script")[0]
 
 
+def test_a_ramp_is_told_with_what_is_assumed_of_its_steps(capsys):
+    assert main(["check", str(FILE.with_name("ramp.toml"))]) == 0
+    page = capsys.readouterr().out
+    assert "20 s for 32 samples, as long for 8 at first, which grow until 1,000 are read; an epoch of 900" in page
+
+
 def test_figures_of_a_corpus_are_figures_of_a_sweep(capsys, tmp_path):
     vary = ["--vary", "data.corpora.1.weight=2,1", "--replications", "2", "--out", str(tmp_path / "sweep"), "--json"]
     assert main(["sweep", str(FILE), *vary]) == 0
