@@ -1,6 +1,7 @@
 """Shuffle buffers: how far ahead a reader has pulled when it has yielded so much, and what it yields in which order.
 
 | classic | one sample out at random, one in; it starts when the buffer is full |
+| lazy | the same, but the one comes in only when the next one is asked for |
 | half-flush | when the buffer is full, half of it goes out in random order; then it fills up again |
 | window | when the buffer is full, all of it goes out in random order; a position counts what went out |
 | chunk | so many samples are read at once and go out as they lie |
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
-BufferKind = Literal["classic", "half-flush", "window", "chunk"]
+BufferKind = Literal["classic", "lazy", "half-flush", "window", "chunk"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Buffer:
         mixed = yielded - ready
         if self.kind == "classic":
             ahead = mixed + self.size
+        elif self.kind == "lazy":
+            ahead = mixed + self.size - 1
         elif self.kind in ("window", "chunk"):
             ahead = -(-mixed // self.size) * self.size
         else:
@@ -45,7 +48,7 @@ class Buffer:
 
         It has yielded so many since it held `held`, `ready` of them ready, with `source` to pull. It holds `holds`.
         """
-        if self.kind == "classic":
+        if self.kind in ("classic", "lazy"):
             return np.zeros_like(yielded)
         if self.kind == "chunk":
             return holds
@@ -68,7 +71,7 @@ class Buffer:
             the bounds of the tiers, rising from 0, int64[tiers + 2, readers], and the share of what is held that lies
             in each, float64[tiers + 1, readers]. The few that are older are taken for the others.
         """
-        if self.kind == "classic":
+        if self.kind in ("classic", "lazy"):
             unit, turnover, kept, first = 1, float(self.size), 1 - 1 / self.size, yielded
         else:
             unit = self.size - self.size // 2
@@ -95,37 +98,39 @@ class Buffer:
             rng: the stream of random numbers.
             ready: how many of those that it holds at first, the last ones, go out first and as they lie.
         """
-        total = len(held) + len(source)
-        until = total if until is None else until
+        until = len(held) + len(source) if until is None else until
+        if ready:
+            mixed, first = held[:-ready], held[-ready:]
+            if until <= ready:
+                return first[:until], np.concatenate([mixed, first[until:]])
+            later, holds = self.play(mixed, source, until - ready, rng)
+            return np.concatenate([first, later]), holds
         if self.size == 0:
             return source[:until], held
         if self.kind == "chunk":
-            pulled = -(-max(until - len(held), 0) // self.size) * self.size
-            went = np.concatenate([held, source[:pulled]])
-            return went[:until], went[until:]
-        if self.kind != "classic":
-            stays = len(held) - ready
-            return self._play_flushes(held[:stays], held[stays:], source, until, rng)
+            return source[:until], source[until : -(-until // self.size) * self.size]
+        if self.kind not in ("classic", "lazy"):
+            return self._play_flushes(held, source, until, rng)
         content = [*held.tolist(), *source[: max(0, self.size - len(held))].tolist()]
         coming = source[max(0, self.size - len(held)) :].tolist()
         if until == 0:
             return source[:0], held
-        out = []
+        out, slot = [], 0
         slots = rng.integers(0, self.size, size=len(coming)).tolist()
         for sample, slot in zip(coming[:until], slots, strict=False):
             out.append(content[slot])
             content[slot] = sample
         if len(out) == until:
+            if self.kind == "lazy":
+                del content[slot]  # what would come in has not been asked for
             return np.array(out, dtype=np.int64), np.array(content, dtype=np.int64)
         rest = rng.permutation(np.array(content, dtype=np.int64))
         left = until - len(out)
         return np.concatenate([np.array(out, dtype=np.int64), rest[:left]]), rest[left:]
 
-    def _play_flushes(
-        self, content: Ints, ready: Ints, source: Ints, until: int, rng: np.random.Generator
-    ) -> tuple[Ints, Ints]:
+    def _play_flushes(self, content: Ints, source: Ints, until: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
         stays = self.size // 2 if self.kind == "half-flush" else 0
-        at, out, done = 0, [ready], len(ready)
+        at, out, done = 0, [source[:0]], 0
         while done < until:
             pulled = source[at : at + self.size - len(content)]
             at += len(pulled)

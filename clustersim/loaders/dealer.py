@@ -27,7 +27,7 @@ class Dealer:
     def lists(self) -> bool:
         """Whether the composition needs samples listed: reads can then be counted sample by sample only."""
         parts = self._parts
-        listed = parts.interleave > 1 or parts.canonical > 0 or parts.partition == "queue"
+        listed = parts.interleave > 1 or parts.canonical > 0 or parts.partition in ("queue", "filtered", "slices")
         moves = parts.comes_back == "remainder" or parts.on_layout_change == "redivide"
         return listed or moves or isinstance(self._order, WithReplacement)
 
@@ -56,6 +56,8 @@ class Dealer:
         if parts.canonical:
             samples = order.samples_at(family, epoch, np.arange(order.size))
             return Listed([canonical(samples, parts.canonical, first, self._batch)])
+        if parts.partition in ("filtered", "slices"):
+            return self._shares(family, epoch, readers, batches)
         if parts.partition == "queue":
             return Queued(self._shards(family, epoch), batches)
         if parts.partition in ("shards", "contiguous-shards"):
@@ -76,6 +78,17 @@ class Dealer:
             return sharded
         shards = self._shards(family, epoch)
         return Interleaved([groups_of([shards[k] for k in mine], parts.interleave) for mine in sharded.shards])
+
+    def _shares(self, family: int, epoch: int, readers: int, batches: Ints) -> Listed:
+        """Of an epoch that all readers read whole, every n-th sample for each, or its slice of each global batch."""
+        size = self._order.size
+        samples = self._order.samples_at(family, epoch, np.arange(size))
+        position = np.arange(size) + (epoch * size if self._parts.repeats != 1 else 0)
+        if self._parts.partition == "slices":
+            whose = np.repeat(np.arange(readers), batches)[position % int(batches.sum())]
+        else:
+            whose = position % readers
+        return Listed([samples[whose == reader] for reader in range(readers)])
 
     def _own(self, family: int, epoch: int, reader: int, readers: int) -> np.random.Generator:
         """The random numbers by which a reader permutes its own shards."""

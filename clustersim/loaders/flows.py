@@ -42,6 +42,7 @@ class Flow(NamedTuple):
     before: int  # the number of a flow, -1: an empty buffer
     after: int
     ready: int = 0  # how many of them, the last ones, were to go out next as they lay
+    ahead: int = 0  # samples that had come out of it beyond `after`, and are the last of those
 
 
 class FlowSpaces:
@@ -75,9 +76,9 @@ class FlowSpaces:
 
     def samples_at(self, family: int, epoch: int, offsets: Ints) -> Ints:
         """The samples that a flow yields at some places, int64 of their shape."""
-        if self.buffer.size or not len(offsets):
-            return self._yields(family)[offsets]
         flow = self._flows[family]
+        if self.buffer.size or flow.before >= 0 or not len(offsets):
+            return self._yields(family)[offsets]
         first, last = int(offsets.min()), int(offsets.max())
         return self._part(flow.source, flow.position + first, flow.position + last + 1)[offsets - first]
 
@@ -97,9 +98,10 @@ class FlowSpaces:
             found.append(int(places[0]) if len(places) else self.size)
         return np.array(found, dtype=np.int64).reshape(np.broadcast(family, epoch).shape)
 
-    def held(self, flow: int, after: int) -> Ints:
-        """What the buffer of a flow holds when it has yielded so many samples."""
-        return self._play(flow, after)[1]
+    def held(self, flow: int, after: int, ahead: int) -> Ints:
+        """What the buffer of a flow holds when `ahead` samples were fetched beyond those that count; they follow it."""
+        out, content = self._play(flow, after + ahead)
+        return np.concatenate([content, out[after:]])
 
     def places(self, number: int, until: int) -> Ints:
         """The local positions of the first samples that a flow yields, in order; it began with an empty buffer."""
@@ -128,7 +130,7 @@ class FlowSpaces:
     def _play(self, number: int, until: int | None) -> tuple[Ints, Ints]:
         flow = self._flows[number]
         coming = self._part(flow.source, flow.position)
-        held = coming[:0] if flow.before < 0 else self.held(flow.before, flow.after)
+        held = coming[:0] if flow.before < 0 else self.held(flow.before, flow.after, flow.ahead)
         return self.buffer.play(held, coming, until, self._rng(flow), flow.ready)
 
     def _rng(self, flow: Flow) -> np.random.Generator:

@@ -25,7 +25,9 @@ CountedAt = Literal["trained", "issued"]
 OrderEpoch = Literal["own", "first", "since-start", "same"]
 EpochEdge = Literal["new", "old", "finished"]
 OnLayoutChange = Literal["reshard", "keep", "redivide", "refuse"]
-Partition = Literal["global", "strided", "contiguous", "shards", "contiguous-shards", "queue"]
+Partition = Literal[
+    "global", "strided", "contiguous", "shards", "contiguous-shards", "filtered", "slices", "queue"
+]  # fmt: skip
 MissingState = Literal["fresh", "rank-0", "refuse"]
 PastEnd = Literal["end", "refuse", "restart-epoch"]
 
@@ -40,6 +42,7 @@ class Parts:
     epoch_edge: EpochEdge = "new"
     counted_at: CountedAt = "trained"
     prefetch: int = 0  # global batches that are fetched ahead, over all workers
+    prefetch_saved: bool = False
     takes_back: int | None = None  # of them a restart reads so many again, as what was fetched and not trained
     order_epoch: OrderEpoch = "own"
     on_layout_change: OnLayoutChange = "reshard"

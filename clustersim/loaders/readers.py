@@ -84,6 +84,11 @@ class Readers:
             self._batches[ranks] = each.sum(keepdims=True) if self._one else each
         return self._batches[ranks]
 
+    def _next_batches(self, at: Standing) -> Ints:
+        """Samples that each rank takes in the next step, int64[ranks]; more or fewer where it fetched them before."""
+        today = self.rank_batches(at.ranks)
+        return np.where(at.ahead[:, 0] > 0, at.ahead[:, 0], today) if at.ahead.size else today
+
     def deal(self, at: Standing) -> Deal | Listed:
         """How the epoch in which the readers stand is dealt out to them."""
         if at.lists is not None:
@@ -113,6 +118,10 @@ class Readers:
         """Batches that each reader still has in its epoch, int64[ranks, workers]."""
         samples: Ints = np.maximum(self._ends(at) - at.read, 0)
         batch = self.rank_batches(at.ranks)[:, None]
+        if at.ahead.size:
+            fetched = at.ahead.sum(axis=1, keepdims=True)
+            left: Ints = (at.ahead > 0).sum(axis=1, keepdims=True) - (-np.maximum(samples - fetched, 0) // batch)
+            return left
         return samples // batch if self.parts.last_batch == "drop" else -(-samples // batch)
 
     def _steps_of_epoch(self, at: Standing) -> int:
@@ -175,7 +184,7 @@ class Readers:
         """Deliver the batches of `steps` steps, or as many as are left."""
         passes, first, at = [], step, replace(at, step=step)
         while steps and (self._epochs is None or at.epoch < self._epochs):
-            take = min(steps, self._steps_of_epoch(at))
+            take = min(steps, self._steps_of_epoch(at), *([1] if at.ahead.size else []))
             if take:
                 own_count = at.own_count + take * (self.batch // at.ranks)
                 done = replace(self._deliver(at, take), step=at.step + take, own_count=own_count)
@@ -190,6 +199,8 @@ class Readers:
     def _deliver(self, at: Standing, steps: int | Ints) -> Standing:
         """The next batches of the epoch, of which each rank has as many; for all ranks, or int64[ranks]."""
         read, turn = self._read(at, steps)
+        if at.ahead.size:
+            at = replace(at, ahead=at.ahead[:, 1:])
         every, counted = self.parts.snapshot_every, at.counted + steps
         if every == 1:
             return replace(at, read=read, turn=turn, counted=counted)
@@ -202,19 +213,19 @@ class Readers:
     def _read(self, at: Standing, steps: int | Ints) -> tuple[Ints, Ints]:
         left, ends = self._left(at), self._ends(at)
         delivered, turn = turns(left, at.turn, steps)
-        read = np.minimum(at.read + delivered * self.rank_batches(at.ranks)[:, None], ends)
+        read = np.minimum(at.read + delivered * self._next_batches(at)[:, None], ends)
         if self.parts.last_batch == "drop" and at.read.shape[1] > 1:
             # A worker finds that no whole batch is left by reading what is left.
             read = np.where(passed_over(left, at.turn, steps), ends, read)
         return np.maximum(at.read, read), turn
 
     def _pass(self, at: Standing, done: Standing) -> Pass:
-        ranks, epoch = at.ranks, self._order_epoch(at)
+        epoch = self._order_epoch(at)
         flows = None if self._flows is None else partial(self._flow_numbers, at)
         lengths, begun, ended, base = self._ends(at), at.read, done.read, at.base
         if (begun > lengths).any():  # a restart on more ranks has put some beyond their parts
             begun, ended, base = (np.minimum(values, lengths) for values in (begun, ended, base))
-        drops, batch = self.parts.last_batch == "drop", self.rank_batches(ranks)
+        drops, batch = self.parts.last_batch == "drop", self._next_batches(at)
         if drops and begun.shape[1] > 1:  # what a worker has read without delivering it is not a batch
             ended = begun + (ended - begun) // batch[:, None] * batch[:, None]
         return Pass(
@@ -251,7 +262,7 @@ class Readers:
         if carried < 0:
             return Flow(source, base, -1, 0)
         buffer = self._carried[carried]
-        return Flow(source, base + buffer.held, buffer.flow, buffer.after, buffer.ready)
+        return Flow(source, base + buffer.held, buffer.flow, buffer.after, buffer.ready, buffer.ahead)
 
     def _held(self, before: Ints) -> Ints:
         """Samples in carried buffers, int64 of the shape of their numbers; none in an empty one, -1."""
@@ -261,12 +272,16 @@ class Readers:
         """How many of them go out as they lie."""
         return np.array([0, *(buffer.ready for buffer in self._carried)], dtype=np.int64)[before + 1]
 
-    def _pulled(self, at: Standing) -> Ints:
-        """How far each reader has pulled, int64[ranks, workers]; behind a buffer that is more than it has yielded."""
+    def _pulled(self, at: Standing, ahead: Ints | int = 0) -> Ints:
+        """How far each reader has pulled when it has yielded so many samples more, int64[ranks, workers].
+
+        Behind a buffer that is more than it has yielded.
+        """
         if self._flows is None or not self._rebases:
             return at.read
         held = self._held(at.before)
-        pulled = at.base + held + self._flows.buffer.pulled(at.read - at.base, held, self._ready(at.before))
+        yielded = at.read + ahead - at.base
+        pulled = at.base + held + self._flows.buffer.pulled(yielded, held, self._ready(at.before))
         reached: Ints = np.maximum(at.read, np.minimum(pulled, self._ends(at)))
         return reached
 

@@ -1,6 +1,6 @@
 """Where readers stand, what they deliver, and what a checkpoint keeps of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +10,8 @@ from clustersim.loaders.listed import Listed
 from clustersim.loaders.passes import Pass
 
 Ints = NDArray[np.int64]
+
+_NO_BATCHES = np.zeros((1, 0), np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +35,7 @@ class Standing:
     origin: int = 0  # the epoch that the seed calls 0
     lists: Listed | None = None  # what the readers read until the epoch's end, where no deal of the epoch says it
     skipped: int = 0  # samples that each reader passes over at every epoch's start
+    ahead: Ints = field(default_factory=lambda: _NO_BATCHES)  # int64[ranks, batches], fetched on other ranks: samples
     own_count: int = 0  # samples of the epoch that each rank took, by a count that a restart takes up
 
 
@@ -43,6 +46,7 @@ class Carried(NamedTuple):
     after: int  # samples that the flow has yielded
     held: int  # samples in the buffer then
     ready: int  # how many of them go out next as they lie
+    ahead: int  # and how many of these had come out already, fetched ahead
 
 
 @dataclass(frozen=True, eq=False)

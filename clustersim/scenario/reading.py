@@ -173,9 +173,12 @@ class Loader(Part):
 
     preset: str | None = None
     """A shipped composition ("restore" if neither it nor all its parts are said); parts beside it override its own."""
-    partition: Literal["global", "strided", "contiguous", "shards", "contiguous-shards", "queue"] = "global"
+    partition: Literal[
+        "global", "strided", "contiguous", "shards", "contiguous-shards", "filtered", "slices", "queue"
+    ] = "global"  # fmt: skip
     """One sequence whose batches the ranks split; or a part of the epoch for each: every n-th sample, a run of samples,
-    every n-th shard, a run of shards, or the next shard of a common queue."""
+    every n-th shard, a run of shards; or all of it, of which each keeps every n-th sample ("filtered") or its slice of
+    each global batch ("slices"); or the next shard of a common queue."""
     permutes: Literal["epoch", "part"] = "epoch"
     """With partition = "contiguous" or "shards": the epoch is shuffled and then divided, or each part by itself."""
     dealt_to: Literal["ranks", "first-ranks"] = "ranks"
@@ -216,7 +219,9 @@ class Loader(Part):
     counted_at: Literal["trained", "issued"] = "trained"
     """A sample counts as read when its step is done, or already when it is fetched."""
     prefetch: Count = 0
-    """Global batches that all workers together fetch ahead; for counted_at = "issued"."""
+    """Global batches that all workers together fetch ahead; for counted_at = "issued" or prefetch_saved."""
+    prefetch_saved: bool = False
+    """A checkpoint holds the `prefetch` batches that each rank has fetched ahead, and they are delivered first."""
     takes_back: PositiveCount | None = None
     """With counted_at = "issued": batches that a restart takes off the saved position, for what was only fetched."""
     snapshot_every: PositiveCount = 1
@@ -226,9 +231,9 @@ class Loader(Part):
     saved, or a restart loses it and begins with the next document. Nothing is held if samples were packed before."""
     buffer: Count = 0
     """Samples that each reader shuffles in a buffer; 0: none."""
-    buffer_kind: Literal["classic", "half-flush", "window", "chunk"] = "classic"
+    buffer_kind: Literal["classic", "lazy", "half-flush", "window", "chunk"] = "classic"
     """A full buffer lets out, in random order, one sample for each that comes in, or half of it, or all ("window");
-    a "chunk" goes out as it lies."""
+    a "chunk" goes out as it lies. A "lazy" one is filled up when the next sample is asked for, and not before."""
     buffer_saved: bool = False
     """A checkpoint holds what the buffers hold; if not, they begin empty where the readers have pulled to."""
     buffer_seed: Literal["epoch", "fresh"] = "epoch"
@@ -310,8 +315,14 @@ class Loader(Part):
         if self.last_batch == "pad" and self.partition not in _IN_SAMPLES:
             expected = '"short" or "drop" beside parts made of shards, which have no common start to be filled up from'
             raise wrong(expected, '"pad"', key="last_batch")
-        if (self.counted_at == "issued") != (self.prefetch > 0):
-            raise wrong('at least 1 with counted_at = "issued", and only then', str(self.prefetch), key="prefetch")
+        if (self.counted_at == "issued" or self.prefetch_saved) != (self.prefetch > 0):
+            expected = 'at least 1 with counted_at = "issued" or prefetch_saved, and only then'
+            raise wrong(expected, str(self.prefetch), key="prefetch")
+        if self.partition in ("filtered", "slices") and self.repeats == 1:
+            expected = f'0 or at least 2 with partition = "{self.partition}", whose position goes on over the epochs'
+            raise wrong(expected, "1", key="repeats")
+        if self.prefetch_saved and self.buffer and not self.buffer_saved:
+            raise wrong("true beside prefetch_saved", "false", key="buffer_saved")
         if spans and self.order_epoch in ("since-start", "same"):
             raise wrong('"own" or "first" beside batches that span epochs', f'"{self.order_epoch}"', key="order_epoch")
         if self.order_epoch == "first" and self.comes_back != "exact":
@@ -341,7 +352,7 @@ class Loader(Part):
 
 
 _IN_SAMPLES = ("global", "strided", "contiguous")
-_PARTS = ("strided", "contiguous", "shards", "contiguous-shards", "queue")
+_PARTS = ("strided", "contiguous", "shards", "contiguous-shards", "filtered", "slices", "queue")
 _WHOLE = ("short", "drop", "pad")
 _UNITS: dict[str, tuple[object, ...]] = {
     "partition": ("global",),
@@ -374,7 +385,7 @@ _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
     (
         "repeats",
         {
-            "partition": ("strided", "contiguous", "shards", "contiguous-shards"),
+            "partition": ("strided", "contiguous", "shards", "contiguous-shards", "filtered", "slices"),
             "comes_back": ("exact", "restart-run", "continue"),
             "order_epoch": ("own", "same"),
         },
@@ -404,6 +415,15 @@ _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
     ("past_end", {"comes_back": ("exact", "reshuffle")}),
 ]
 
+_WHOLE_INPUT: dict[str, tuple[object, ...]] = {
+    "readers_per_rank": (1,),
+    "uneven": ("leave",),
+    "snapshot_every": (1,),
+    "past_end": ("end",),
+    "on_layout_change": ("keep", "refuse"),
+    "last_batch": ("short",),
+    "counted_at": ("trained",),
+}
 # What one of its choices goes together with.
 _BESIDE: dict[tuple[str, object], dict[str, tuple[object, ...]]] = {
     ("on_layout_change", "redivide"): {
@@ -414,12 +434,23 @@ _BESIDE: dict[tuple[str, object], dict[str, tuple[object, ...]]] = {
         "repeats": (1,),
         "buffer": (0,),
     },
+    ("partition", "filtered"): _WHOLE_INPUT,
+    ("partition", "slices"): _WHOLE_INPUT,
+    ("buffer_kind", "lazy"): {"buffer_saved": (True,)},
+    ("prefetch_saved", True): {
+        "partition": ("filtered", "slices"),
+        "saves": ("samples",),
+        "comes_back": ("exact",),
+        "buffer_kind": ("classic", "lazy"),
+    },
 }
 
 # What makes a part that no formula gives; None: any value that is not the usual one.
 _LISTED: list[tuple[str, object]] = [
     ("partition", "queue"),
     ("on_layout_change", "redivide"),
+    ("partition", "filtered"),
+    ("partition", "slices"),
     ("interleave", None),
     ("canonical", None),
 ]

@@ -31,7 +31,7 @@ DATASETS = (
         "datasets",
         "buffer of 64",
         "datasets_readers.Buffered",
-        literal("shard-shuffle", **SHARDS, **CLASSIC),
+        preset("datasets-3.6-buffer", order="shard-shuffle", buffer=64),
         versions="<5",
     ),
     Usage(

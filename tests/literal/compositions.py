@@ -33,7 +33,8 @@ OTHER = {
     "missing_state": ["rank-0"],
     "past_end": ["restart-epoch", "refuse"],
 }
-PARTITIONS = ["global", "strided", "contiguous", "shards", "contiguous-shards"]
+WHOLE_INPUT = ["filtered", "slices"]
+PARTITIONS = ["global", "strided", "contiguous", "shards", "contiguous-shards", *WHOLE_INPUT]
 WORKERS = {"strided": "strided", "shards": "shards", "contiguous": "side-by-side", "contiguous-shards": "side-by-side"}
 EPOCHS = 3
 # What draws by itself, and what is stated beside it.
@@ -43,7 +44,7 @@ BESIDE = {
     "last_batch": ["drop"],
     "saves": ["epoch", "steps"],
     "state_ahead": [-2, 3],
-    "buffer_kind": ["half-flush", "window", "chunk"],
+    "buffer_kind": ["half-flush", "window", "chunk", "lazy"],
     "buffer_saved": [True],
     "buffer_seed": ["never"],
     "reader_seeds": ["shared"],
@@ -57,7 +58,9 @@ BESIDE = {
 def composed(chosen):
     """Literal parts, and the same as the engine's parts; None if a scenario may not say them together."""
     partition = chosen.get("partition", "global")
-    if "workers" in chosen and partition != "global":
+    if partition in WHOLE_INPUT:
+        chosen = {**chosen, "passes": "repeat", "workers": 1}
+    elif "workers" in chosen and partition != "global":
         chosen = {**chosen, "worker_split": WORKERS[partition]}
     stated = literal.Parts(**chosen)
     try:
@@ -73,7 +76,8 @@ def compositions(count):
         partition = random.choice(PARTITIONS)
         chosen = {name: random.choice(OTHER[name]) for name in random.sample(sorted(OTHER), random.randrange(6))}
         if "prefetch" in chosen:
-            chosen["counted_at"] = "issued"
+            saved = partition in WHOLE_INPUT and random.random() < 0.5
+            chosen |= {"prefetch_saved": True} if saved else {"counted_at": "issued"}
         made = composed({"partition": partition, **chosen})
         if made is not None:
             found.append(made)
@@ -86,7 +90,8 @@ def drawing(count):
     while len(found) < count:
         part = random.choice(sorted(DRAWS))
         chosen = {name: random.choice(BESIDE[name]) for name in random.sample(sorted(BESIDE), random.randrange(5))}
-        chosen |= {part: random.choice(DRAWS[part]), "partition": random.choice(PARTITIONS)}
+        # Where the whole input is read behind a buffer, only the rules' points stay clear of its ragged end.
+        chosen |= {part: random.choice(DRAWS[part]), "partition": random.choice(PARTITIONS[:-2])}
         made = composed(chosen)
         if made is not None:
             found.append(made)

@@ -73,6 +73,7 @@ EXACTLY = {
     "horovod-elastic": SOUND,
     "torchft-sampler": RESTARTS,
     "webdataset-no-state": RESTARTS,
+    "tf-data": {**SOUND, "4 to 3": (2, 86), "4 to 2": (0, 172), "2 to 4": (222, 0)},
 }
 # One measured draw of each law.
 AT_RANDOM = {
@@ -87,13 +88,14 @@ BY_LAW = ["webdataset-resampled"]
 PLAIN = ["restore", "epoch", "reshuffle", "unseen-remainder", "restart-run", "no-rewind"]
 # What the measured run had beside the preset's own.
 MEASURED_WITH = {name: {"buffer": 64} for name in EXACTLY if name.endswith("-buffer")}
+MEASURED_WITH["tf-data"] = {"buffer": 64, "repeats": 2}
 CASES = [(name, history, figures) for name, of in EXACTLY.items() for history, figures in of.items()]
 DRAWN = [(name, history, figures) for name, of in AT_RANDOM.items() for history, figures in of.items()]
 
 
 def order_of(preset):
     """The order of the data that the preset says it needs, the first of them, or a full shuffle."""
-    needs = re.search(r'Needs data\.order = "([a-z-]+)"', presets()[preset])
+    needs = re.search(r'(?:Needs|as they lie:) data\.order = "([a-z-]+)"', presets()[preset])
     return needs[1] if needs else "shuffle"
 
 
@@ -201,7 +203,9 @@ def test_every_preset_is_tested_and_explains_itself():
 @pytest.mark.parametrize("preset", presets())
 def test_an_order_that_a_preset_needs_is_asked_for(preset):
     loader = scenario(preset, "same").loader
-    assert (order_of(preset) != "shuffle") == (loader.partition in ("shards", "queue") or preset.startswith("litdata"))
+    assert (order_of(preset) != "shuffle") == (
+        loader.partition in ("shards", "queue") or preset.startswith(("litdata", "tf"))
+    )
     if loader.partition in ("shards", "queue"):
         with pytest.raises(ScenarioError, match=r"^scenario: data\.order: expected \"shard-shuffle\" or "):
             load_scenario(scenario(preset, "same"), {"data.order": "shuffle"})

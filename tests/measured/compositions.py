@@ -38,7 +38,8 @@ WEBDATASET = Parts(
 )
 RESAMPLED = Parts("shards", saves="epoch", comes_back="reshuffle-epoch", epoch_edge="old")
 DATASETS_36, DATASETS_52 = "datasets 3.6.0", "datasets 5.2.0"
-HALF = {"buffer": 64, "buffer_kind": "half-flush"}
+CLASSIC = {"buffer": 64, "reader_seeds": "shared"}
+HALF = {**CLASSIC, "buffer_kind": "half-flush"}
 
 
 def but(parts, **changes):
@@ -127,27 +128,27 @@ COMPOSITIONS = {
         DATASETS_52: (SHARDS, "shard-shuffle"),
     },
     "hf.IterableDataset(generator) shuffle buf=1 (shards only)": {
-        DATASETS_36: (but(SHARDS, buffer=1), "shard-shuffle"),
-        DATASETS_52: (but(SHARDS, buffer=1, buffer_kind="half-flush", interleave=10), "shard-shuffle"),
+        DATASETS_36: (but(SHARDS, **CLASSIC | {"buffer": 1}), "shard-shuffle"),
+        DATASETS_52: (but(SHARDS, **HALF | {"buffer": 1}, interleave=10), "shard-shuffle"),
     },
     "hf.IterableDataset(generator) shuffle buf=64 split_by_node": {
-        DATASETS_36: (but(SHARDS, buffer=64), "shard-shuffle"),
+        DATASETS_36: (but(SHARDS, **CLASSIC), "shard-shuffle"),
         DATASETS_52: (but(SHARDS, **HALF, interleave=10), "shard-shuffle"),
     },
     "hf.IterableDataset(generator) shuffle buf=64 max_buffer_input_shards=1": {
-        DATASETS_36: (but(SHARDS, buffer=64), "shard-shuffle"),
+        DATASETS_36: (but(SHARDS, **CLASSIC), "shard-shuffle"),
         DATASETS_52: (but(SHARDS, **HALF), "shard-shuffle"),
     },
     "hf.IterableDataset(generator) shuffle buf=32 max_buffer_input_shards=1": {
-        DATASETS_36: (but(SHARDS, buffer=32), "shard-shuffle"),
-        DATASETS_52: (but(SHARDS, buffer=32, buffer_kind="half-flush"), "shard-shuffle"),
+        DATASETS_36: (but(SHARDS, **CLASSIC | {"buffer": 32}), "shard-shuffle"),
+        DATASETS_52: (but(SHARDS, **HALF | {"buffer": 32}), "shard-shuffle"),
     },
     "hf.IterableDataset(generator) shuffle buf=64, rank0 state to new ranks": {
-        DATASETS_36: (but(SHARDS, buffer=64, missing_state="rank-0"), "shard-shuffle"),
+        DATASETS_36: (but(SHARDS, **CLASSIC, missing_state="rank-0"), "shard-shuffle"),
         DATASETS_52: (but(SHARDS, **HALF, interleave=10, missing_state="rank-0"), "shard-shuffle"),
     },
     "hf.IterableDataset(arrow map->iterable) shuffle buf=64": {
-        DATASETS_36: (but(SHARDS, buffer=64), "shard-shuffle"),
+        DATASETS_36: (but(SHARDS, **CLASSIC), "shard-shuffle"),
         DATASETS_52: (but(SHARDS, **HALF, interleave=10), "shard-shuffle"),
     },
     "hf.IterableDataset(arrow map->iterable) no shuffle": {
@@ -155,15 +156,15 @@ COMPOSITIONS = {
         DATASETS_52: (SHARDS, "shard-shuffle"),
     },
     "hf.IterableDataset buf=64, restart + skip by reading": {
-        DATASETS_36: (but(SHARDS, buffer=64, saves="steps", missing_state="rank-0"), "shard-shuffle"),
+        DATASETS_36: (but(SHARDS, **CLASSIC, saves="steps", missing_state="rank-0"), "shard-shuffle"),
         DATASETS_52: (but(SHARDS, **HALF, interleave=10, saves="steps", missing_state="rank-0"), "shard-shuffle"),
     },
     "hf.IterableDataset buf=64 in torchdata.SDL w0": {
-        DATASETS_36: (but(SHARDS, buffer=64), "shard-shuffle"),
+        DATASETS_36: (but(SHARDS, **CLASSIC), "shard-shuffle"),
         DATASETS_52: (but(SHARDS, **HALF, interleave=10), "shard-shuffle"),
     },
     "hf.IterableDataset buf=64 in torchdata.SDL w2": {
-        DATASETS_36: (but(SHARDS, buffer=64, workers=2), "shard-shuffle"),
+        DATASETS_36: (but(SHARDS, **CLASSIC, workers=2), "shard-shuffle"),
         DATASETS_52: (but(SHARDS, **HALF, interleave=10, workers=2, comes_back="refuse"), "shard-shuffle"),
     },
     "hf.IterableDataset no shuffle in torchdata.SDL w2": {

@@ -1,7 +1,4 @@
-"""Measured rows that our models are known not to reproduce: (loader, version, scenarios or all) -> the reason.
-
-The literal loader composes all of them; what the simulator has no keys for is marked so.
-"""
+"""Measured rows that our models are known not to reproduce: (loader, version, scenarios or all) -> the reason."""
 
 MISSES = [
     (
@@ -51,18 +48,6 @@ MISSES = [
         "webdataset 1.0.2",
         ["4to2to4"],
         "441 extra and missing in T steps, where both our models draw 270 with a deviation of 28; not explained",
-    ),
-    (
-        "tf.data shard(R,r).shuffle(64).repeat.batch, iterator ckpt",
-        "tensorflow 2.21.0",
-        None,
-        "the simulator has no keys for readers that filter the whole input, nor for batches fetched ahead and saved",
-    ),
-    (
-        "tf.data shuffle(N).repeat.batch(B) then row slice per rank, iterator ckpt",
-        "tensorflow 2.21.0",
-        None,
-        "the simulator has no keys for slices of a global batch that are fetched ahead and saved",
     ),
 ]
 

@@ -41,7 +41,7 @@ def test_a_resolved_scenario_reads_back_from_json(name):
 def test_the_digest_is_of_what_is_said_not_of_how_or_where(document, tmp_path):
     scenario = load_scenario(document)
     # Golden: stored results name their scenario by this. It changes only with a default, a key or how one is written.
-    assert scenario.digest == "c05b0ea2772dc31071edb600bc05a00c77371976e5685ec6cd0b5709f3941906"
+    assert scenario.digest == "241b460221ac5b5429689bf6a07c348b44b8853ea5dfa2f84722841e5d65dcf1"
     document["checkpoint"]["every"] = "0.5 h"
     document["data"]["documents"] = 2_000_000
     document["loader"] = {}
@@ -206,6 +206,7 @@ def test_defaults_are_those_that_the_documentation_says():
             "epoch_edge": "new",
             "counted_at": "trained",
             "prefetch": 0,
+            "prefetch_saved": False,
             "snapshot_every": 1,
             "buffer": 0,
             "buffer_kind": "classic",

@@ -81,6 +81,7 @@ MEASURED = {
     "torchdata-map": ("torchdata.SDL map+StatefulDistSampler w0",),
     "torchdata-map-plain-sampler": ("torchdata.SDL map+plain DistSampler w0",),
     "transformers-trainer": ("HF-Trainer rule, fixed per-device batch",),
+    "tf-data": ("tf.data shard(R,r).shuffle(64).repeat.batch, iterator ckpt",),
     "webdataset-no-state": ("webdataset detshuffle split_by_node buf=64, no state",),
     "webdataset-resampled": ("webdataset resampled=True with_epoch(N/R) buf=64",),
 }
@@ -90,6 +91,7 @@ BUFFERED = (
     "webdataset-no-state", "webdataset-resampled",
 )  # fmt: skip
 WITH = {preset: {"buffer": 64} for preset in BUFFERED}
+WITH["tf-data"] = {"buffer": 64, "repeats": 3 * EPOCHS}
 # What the preset says, where the variant was measured on the same ranks alone or comes back on some others.
 REFUSING = ("datasets-5.2-buffer",)
 
