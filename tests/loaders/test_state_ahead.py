@@ -59,6 +59,20 @@ def test_in_a_budget_of_steps_others_are_pushed_out_or_make_up(account, ahead):
     assert damage(run) == (views, views, 35)
 
 
+@pytest.mark.parametrize(("until", "ahead", "views"), [(120, -4, 144), (216, -4, 120), (120, 2, 96), (216, 2, 72)])
+def test_batches_that_grow_are_as_large_as_those_of_the_steps_between(until, ahead, views):
+    """Steps 0 to 9, or to 17, are of 12 samples: of the states of 4 steps before 10 and 20, or of 2 steps after."""
+    ramp = {"global_batch": B, "step_time": "1 s", "batch_ramp": [{"until_samples": until, "global_batch": 12}]}
+    assert damage(crashed(ahead, EXACT, "T", model=ramp)) == (views, views, 35)
+
+
+def test_each_corpus_of_a_mixture_is_behind_by_its_share_of_so_many_steps():
+    corpora = [{"name": "a", "samples": 6000, "weight": 3}, {"name": "b", "samples": 3600, "weight": 1}]
+    run = crashed(-4, EXACT, "T", data={"corpora": corpora})
+    figures = run.summary()
+    assert (figures["extra_views.a"], figures["extra_views.b"]) == (2 * 4 * 18, 2 * 4 * 6)
+
+
 def test_none_is_from_before_the_last_restart():
     """Saved at every step: what the first of them has is what the loader came back to, one batch behind the weights."""
     run = crashed(-4, EXACT, "E", every=1, crashes=[10, 11])
