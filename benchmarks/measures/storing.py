@@ -30,13 +30,13 @@ print(time.process_time() - began, {PEAK_MB})
 
 def grown(frame: pd.DataFrame, copies: int, replications: int) -> pd.DataFrame:
     """A table of a point with so many times its replications; what varies in it varies in the copies too."""
-    grown = pd.concat([frame.assign(replication=frame["replication"] + copy * replications) for copy in range(copies)])
+    whole = pd.concat([frame.assign(replication=frame["replication"] + copy * replications) for copy in range(copies)])
     draw = np.random.default_rng(0)
-    for name in grown.select_dtypes("number").columns.difference(["point", "replication", "seed", "planned", "seen"]):
-        values = grown[name].to_numpy()
+    for name in whole.select_dtypes("number").columns.difference(["point", "replication", "seed", "planned", "seen"]):
+        values = whole[name].to_numpy()
         if values.min() < values.max():
-            grown[name] = (values * draw.uniform(0.999, 1.001, len(values))).astype(values.dtype)
-    return grown.reset_index(drop=True)
+            whole[name] = (values * draw.uniform(0.999, 1.001, len(values))).astype(values.dtype)
+    return whole.reset_index(drop=True)
 
 
 def write_study(directory: Path, replications: int) -> Study:
