@@ -174,11 +174,10 @@ def _overlaid(
             drawn = True
             classes = table[at, :, : layer + 1]  # nobody has had more yet
             groups = Groups.sized(np.full(len(at), classes[0].size))
-            out = np.zeros((len(at), *table.shape[1:]), np.int64)
-            out[:, :, : layer + 1] = thin_many(rng, classes.ravel(), groups, asked).reshape(classes.shape)
-            table[at] -= out
-            table[at[of_plan], 1:] += out[of_plan, :-1]
-            table[at[~of_plan], :, 1:] += out[~of_plan, :, :-1]
+            out = thin_many(rng, classes.ravel(), groups, asked).reshape(classes.shape)
+            table[at, :, : layer + 1] = classes - out
+            table[at[of_plan], 1:, : layer + 1] += out[of_plan, :-1]
+            table[at[~of_plan], :, 1 : layer + 2] += out[~of_plan, :, :most_seen]
         place, more_planned, more_seen = np.nonzero(table)
         columns.append((mine[place], more_planned, more_seen, table[place, more_planned, more_seen]))
     at, more_planned, more_seen, samples = (np.concatenate(column) for column in zip(*columns, strict=True))
