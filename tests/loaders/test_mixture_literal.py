@@ -31,6 +31,12 @@ COMPOSITIONS = [
     *(Parts("nothing", comes_back) for comes_back in ("restart-run", "continue", "refuse")),
     Parts("samples", "exact", order_epoch="first"),
     *(Parts("steps", "exact", on_layout_change=change) for change in ("reshard", "refuse")),
+    *(
+        Parts("samples", "exact", epoch_edge=edge, state_ahead=ahead)
+        for edge in ("new", "old")
+        for ahead in (-3, -1, 2)
+    ),
+    *(Parts("epoch", "restart-epoch", state_ahead=ahead) for ahead in (-2, 1)),
 ]
 
 
@@ -80,6 +86,7 @@ def test_the_model_is_made_of_the_same_batches(parts, mixture, batches, rows):
         reshuffle_lasts=parts.reshuffle_lasts,
         epoch_edge=parts.epoch_edge,
         order_epoch=parts.order_epoch,
+        state_ahead=parts.state_ahead,
         on_layout_change={"reshard": "keep-local"}.get(parts.on_layout_change, parts.on_layout_change),
         ramp=batches.ramp,
     )
@@ -114,7 +121,7 @@ def test_the_model_is_made_of_the_same_batches(parts, mixture, batches, rows):
     as_planned = sum(sorted(a) == sorted(b) for a, b in zip(model, sound, strict=True))
     by_position = loader.steps_as_planned(reads.kept, len(model))
     assert by_position <= as_planned
-    as_saved = parts.saves == "samples" or not batches.ramp
+    as_saved = (parts.saves == "samples" or not batches.ramp) and not parts.state_ahead
     if parts.comes_back == "exact" and parts.epoch_edge != "finished" and parts.order_epoch == "own" and as_saved:
         assert by_position == as_planned == len(model)
 
