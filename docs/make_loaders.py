@@ -125,6 +125,14 @@ class Preset:
         )
 
 
+def helps(name: str, keys: Mapping[str, object]) -> bool:
+    """Whether a preset with these parts, if they go together, is sound on other ranks."""
+    try:
+        return Preset(name, keys).sound(OTHER | WITHIN)
+    except cs.ScenarioError:
+        return False
+
+
 def mend(name: str, preset: Preset) -> str:
     """What to save so that it comes back exactly, and the keys that say so; empty if it does."""
     words, keys = [], dict[str, Any]()
@@ -144,7 +152,7 @@ def mend(name: str, preset: Preset) -> str:
         words.append("it refuses other ranks")
     elif not mended.sound(OTHER | WITHIN):
         for word, changes in DIVIDED:
-            if next(iter(changes)) in preset.loader and Preset(name, keys | changes).sound(OTHER | WITHIN):
+            if next(iter(changes)) in preset.loader and helps(name, keys | changes):
                 words.append(word)
                 keys |= changes
                 break

@@ -95,7 +95,7 @@ DRAWN = [(name, history, figures) for name, of in AT_RANDOM.items() for history,
 
 def order_of(preset):
     """The order of the data that the preset says it needs, the first of them, or a full shuffle."""
-    needs = re.search(r'(?:Needs|as they lie:) data\.order = "([a-z-]+)"', presets()[preset])
+    needs = re.search(r'Needs data\.order = "([a-z-]+)"', presets()[preset])
     return needs[1] if needs else "shuffle"
 
 
