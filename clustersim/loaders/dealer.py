@@ -40,7 +40,7 @@ class Dealer:
         if parts.dealt_to == "first-ranks" and ranks < first:
             whole = self.deal(family, epoch, first, np.resize(batches, first), first)
             assert not isinstance(whole, Listed)  # scenarios are held to it
-            return self._dealt.setdefault((first, ranks, 0), Remaining(whole, first, ranks))
+            return self._dealt.setdefault((first, ranks, family, epoch), Remaining(whole, first, ranks))
         readers = len(batches) * parts.readers_per_rank
         multiple = 1 if parts.last_batch == "short" else int(batches.max())
         fixed = parts.partition in ("global", "strided", "contiguous") and not self.lists

@@ -15,7 +15,7 @@ from clustersim.account import Draws, Spaces
 from clustersim.account.spaces import in_blocks
 from clustersim.data.orders import NestedShuffle, Order, Shuffle, WithReplacement
 from clustersim.loaders.buffers import Buffer
-from clustersim.loaders.deal import Deal, Sharded
+from clustersim.loaders.deal import Deal, Remaining, Sharded
 from clustersim.loaders.dealer import Dealer
 from clustersim.loaders.flows import Flow, FlowSpaces, Source
 from clustersim.loaders.holes import reads_behind
@@ -173,7 +173,7 @@ class Readers:
         begun = self._next(at)
         if self._epochs is None:
             return None if begun is not None else left
-        if not isinstance(self.deal(at), Sharded | Listed):
+        if not isinstance(self.deal(at), Sharded | Listed | Remaining):
             return left + (self._epochs - 1 - at.epoch) * (0 if begun is None else self._steps_of_epoch(begun))
         while begun is not None:
             left += self._steps_of_epoch(begun)
@@ -314,7 +314,8 @@ class Readers:
     def reads_to_count(self, planned: Sequence[Journey], seen: Sequence[Journey], cuts: Ints | None = None) -> ToCount:
         """What the stretches read, in orders that can be counted by their law."""
         plan, lineage = ([part for each in stretches for part in each.passes] for stretches in (planned, seen))
-        if self._flows is None and "shards" in self.parts.partition and in_blocks(self._order):
+        whole = self._flows is None and self.parts.dealt_to == "ranks"
+        if whole and "shards" in self.parts.partition and in_blocks(self._order):
             end = max((part.step + part.steps for part in (*plan, *lineage)), default=0)
             cuts = np.array([end]) if cuts is None else cuts
             in_plan, in_lineage = (dealt_of(self._order, joined(side), cuts) for side in (plan, lineage))

@@ -372,9 +372,10 @@ _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
     (
         "dealt_to",
         {
-            "partition": ("strided", "contiguous"),
+            "partition": ("strided", "contiguous", "shards", "contiguous-shards"),
             "on_layout_change": ("keep",),
             "permutes": ("epoch",),
+            "interleave": (1,),
             "last_batch": ("short",),
             "buffer": (0,),
             "keeps_count": (False,),

@@ -190,6 +190,9 @@ class Scenario(Part):
         if order == "with-replacement" and loader.partition != "shards":
             expected = '"shards" with data.order = "with-replacement"'
             raise wrong(expected, f'"{loader.partition}"', key="loader.partition")
+        if order == "with-replacement" and loader.dealt_to == "first-ranks":
+            expected = 'an order that deals out each shard once with loader.dealt_to = "first-ranks"'
+            raise wrong(expected, '"with-replacement"', key="data.order")
         if (
             loader.comes_back == "remainder"
             and order not in ("shuffle", "shuffle-once")

@@ -326,17 +326,19 @@ def test_a_count_of_the_last_leg_alone(batch, checkpoints):
 
 @some
 @given(st.integers(2, 7), st.data(), st.integers(1, 4), st.integers(2, 12), st.integers(1, 3))
-@pytest.mark.parametrize(("partition", "workers"), [("strided", 1), ("contiguous", 1), ("strided", 2)])
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("partition", ["strided", "contiguous", "shards", "contiguous-shards"])
 def test_parts_that_stay_dealt_to_lost_ranks(partition, workers, ranks, drawn, b, steps, epochs):
     """W ranks, k left after step s of S: nobody reads (W - k) b (S - s) rows, and (W - k) b S of each later epoch."""
     left, at = drawn.draw(st.integers(1, ranks - 1)), drawn.draw(st.integers(1, steps - 1))
     steps *= workers
+    order = "shard-shuffle" if "shards" in partition else "shuffle"
     run = case(
         "25-parts*",
         run={"epochs": epochs},
         cluster__nodes=ranks,
         model__global_batch=ranks * b,
-        data__samples=ranks * b * steps,
+        data={"samples": ranks * b * steps, "shards": ranks * workers, "order": order},
         failures__0__at_steps=[at],
         failures__0__data=[left],
         loader__partition=partition,

@@ -61,5 +61,8 @@ def test_parts_that_stay_dealt_are_no_position_that_other_ranks_divide():
     line = r'loader\.dealt_to: expected on_layout_change = "keep" beside "first-ranks", found "reshard"'
     with pytest.raises(ScenarioError, match=line):
         load_scenario(scenario)
-    with pytest.raises(ScenarioError, match=r'loader\.dealt_to: expected partition = .*, found "shards"'):
-        load_scenario(scenario, {"loader.partition": "shards", "loader.on_layout_change": "keep", "data.shards": 24})
+    with pytest.raises(ScenarioError, match=r'loader\.dealt_to: expected partition = .*, found "queue"'):
+        load_scenario(scenario, {"loader.partition": "queue", "loader.on_layout_change": "keep", "data.shards": 24})
+    changes = {"loader.partition": "shards", "loader.on_layout_change": "keep", "data.order": "with-replacement"}
+    with pytest.raises(ScenarioError, match=r"data\.order: expected an order that deals out each shard once .*, found"):
+        load_scenario(scenario, {**changes, "data.shards": 24})
