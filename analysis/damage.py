@@ -1,4 +1,4 @@
-"""Data damage of a stored run: accumulated over time, by restart, by cause, and how often samples were seen.
+"""Data damage of a stored run: accumulated over time, by restart, cause and shard, and how often samples were seen.
 
 A view is one sample in one step of the final model. Extra views are those beyond the plan, missing views those of the
 plan that did not happen; both are counted up to a step, against the plan up to that step. So a restart may also take
@@ -100,6 +100,18 @@ def by_cause(stored: Stored) -> pd.DataFrame:
     return sums.sort_values(["extra_views", "restarts"], ascending=False, kind="stable").reset_index()
 
 
+def by_shard(shards: pd.DataFrame) -> pd.DataFrame:
+    """The shards, the most damaged first: shard; samples, planned_views, views, extra, missing, never; means of a run.
+
+    Args:
+        shards: the table of stored runs, which has a column `replication`; in a mixture the columns begin with corpus.
+    """
+    keys = [name for name in ("corpus", "shard") if name in shards]
+    means = shards.drop(columns="replication").groupby(keys, sort=False).mean()
+    damage = means["extra"] + means["missing"]
+    return means.loc[damage.sort_values(ascending=False, kind="stable").index].reset_index()
+
+
 def figure(stored: Stored, title: str) -> Figure:
     """Draw the damage over time, of each restart, and by cause; one colour for both kinds where they are equal."""
     from matplotlib.figure import Figure
@@ -119,6 +131,7 @@ def figure(stored: Stored, title: str) -> Figure:
 
 _KINDS = {"extra_views": "extra views", "missing_views": "missing views"}
 _MOST_CAUSES = 12
+_MOST_SHARDS = 10
 _MOST_POINTS = 3000
 _LEAST_ROWS = 6
 
@@ -203,10 +216,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, ValueError) as error:
         return refuse(given.directory, "clustersim run --out", error)
     found = [rate(every.figures), *([projected(every.figures, given.days)] if given.days else [])]
-    found += [harm.binned(every)] if drawn is None else [by_cause(drawn), harm.binned(every)]
+    found += [] if drawn is None else [by_cause(drawn), *_most_damaged(given.directory)]
+    found += [harm.binned(every)]
     tables = [as_text(_named(table, every.points)) for table in found]
     picture = given.out or given.directory / "damage.png"
     return (0 if drawn is None else draw(lambda: figure(drawn, title), picture)) or say(*tables)
+
+
+def _most_damaged(directory: Path) -> list[pd.DataFrame]:
+    """The shards of a run that were damaged most; none where the order deals out no shards."""
+    stored = directory / "shards"
+    shards = by_shard(pd.read_parquet(stored)) if stored.exists() else pd.DataFrame()
+    return [shards.head(_MOST_SHARDS)] if len(shards) > 1 else []
 
 
 def _named(table: pd.DataFrame, points: list[str]) -> pd.DataFrame:

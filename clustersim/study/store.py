@@ -17,7 +17,7 @@ from clustersim.scenario import Scenario
 from clustersim.scenario.errors import problem
 from clustersim.study.perfetto import write_trace
 
-TABLES = ("ledger", "legs", "events", "checkpoints", "time", "damage")
+TABLES = ("ledger", "legs", "events", "checkpoints", "time", "damage", "shards")
 """The tables of a run that are stored beside its summary; each a folder with a file a replication."""
 
 TRACE = "trace.json"

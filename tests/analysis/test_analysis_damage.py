@@ -111,6 +111,23 @@ def test_causes_are_means_of_a_run(stored):
     assert causes.loc["GPU"].tolist() == pytest.approx([2 / 3, 112 / 3, 92 / 3, 14 / 3])
 
 
+def test_shards_are_means_of_a_run_and_the_most_damaged_come_first(tmp_path, capsys):
+    out = tmp_path / "out"
+    shards = ["--set", "data.order=shard-shuffle", "--set", "data.shards=24", "--set", "loader.preset=no-rewind"]
+    assert clustersim(["run", "workshop", *shards, "--replications", "3", "--out", str(out)]) == 0
+    stored, runs = pd.read_parquet(out / "shards"), pd.read_parquet(out / "summary")
+    found = damage.by_shard(stored)
+    assert len(found) == 24
+    assert found["extra"].sum() == pytest.approx(runs["extra_views"].mean())
+    assert found["missing"].sum() == pytest.approx(runs["missing_views"].mean())
+    assert (found["extra"] + found["missing"]).is_monotonic_decreasing
+    worst = stored[stored["shard"] == found.loc[0, "shard"]]
+    assert found.loc[0, "missing"] == pytest.approx(worst["missing"].mean())
+    capsys.readouterr()
+    assert damage.main([str(out)]) == 0
+    assert sum(line.split()[:2] == [str(found.loc[0, "shard"]), "10"] for line in capsys.readouterr().out.splitlines())
+
+
 def test_a_stored_run_adds_up(tmp_path, capsys):
     out = tmp_path / "small"
     arguments = ["run", "small", "--set", "loader.preset=reshuffle", "--replications", "4", "--out", str(out), "--json"]

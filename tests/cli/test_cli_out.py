@@ -69,7 +69,7 @@ def test_a_full_disk_leaves_the_finished_replications(clustersim, out, monkeypat
     assert err.endswith("; 1 of 3 replications is kept\n")
     assert json.loads(printed)["replications"] == 1
     files = sorted(path.name for path in out.rglob("*") if path.is_file())
-    assert files == ["00000.parquet"] * 7 + ["run.json", "trace.json"]
+    assert files == ["00000.parquet"] * (len(store_module.TABLES) + 1) + ["run.json", "trace.json"]
 
 
 def test_what_a_full_disk_left_empty_is_taken_again(clustersim, out, monkeypatch):
