@@ -49,6 +49,8 @@ def test_json_and_the_stored_study_are_the_table(clustersim, tmp_path):
     pd.testing.assert_frame_equal(load_study(out).table, expected.study.table)
     assert json.loads((out / "intervals.json").read_text()) == expected.marks
     assert (out / "intervals.png").exists()
+    assert clustersim(*ASKED, *EVERY, "--out", out, "--json")[0] == 2
+    assert clustersim(*ASKED, *EVERY, "--out", out, "--json", "--resume")[:2] == (0, printed)
 
 
 def test_what_is_wrong_is_one_line(clustersim, starving):

@@ -49,6 +49,8 @@ def test_it_stores_the_study_and_the_league(clustersim, tmp_path):
     expected = league("workshop", ["epoch", "restore"], 2, workers=1)
     pd.testing.assert_frame_equal(pd.read_parquet(out / "league.parquet"), expected.table)
     pd.testing.assert_frame_equal(load_study(out).table, expected.study.table)
+    assert clustersim(*ASKED, "--presets", "epoch,restore", "--out", out)[0] == 2
+    assert clustersim(*ASKED, "--presets", "epoch,restore", "--out", out, "--resume")[0] == 0
     assert (out / "loaders.png").exists()
     code, _, err = clustersim(*ASKED, "--presets", "epoch", "--out", out)
     assert code == 2

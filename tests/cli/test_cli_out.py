@@ -7,6 +7,7 @@ import pytest
 
 import clustersim.study.runs as runs_module
 from clustersim import simulate
+from clustersim.cli.output import could_not_write
 from clustersim.study import store as store_module
 
 
@@ -70,6 +71,13 @@ def test_a_full_disk_leaves_the_finished_replications(clustersim, out, monkeypat
     assert json.loads(printed)["replications"] == 1
     files = sorted(path.name for path in out.rglob("*") if path.is_file())
     assert files == ["00000.parquet"] * (len(store_module.TABLES) + 1) + ["run.json", "trace.json"]
+
+
+def test_a_full_disk_is_told_in_the_systems_words():
+    """pyarrow puts its own around them."""
+    error = OSError(28, "Error writing bytes to file. Detail: [errno 28] No space left on device", "out/legs.parquet")
+    assert could_not_write(error) == "could not write: No space left on device (out/legs.parquet)"
+    assert could_not_write(OSError("of no number")) == "could not write: of no number"
 
 
 def test_what_a_full_disk_left_empty_is_taken_again(clustersim, out, monkeypatch):
