@@ -153,8 +153,13 @@ def _locked(directory: Path) -> int:
         raise DirectoryRefused(
             f'expected a study that no other process writes, found "{directory}" in use by process {holder}'
         ) from None
-    os.ftruncate(lock, 0)
-    os.write(lock, f"{os.getpid()}\n".encode())
+    try:
+        os.ftruncate(lock, 0)
+        os.write(lock, f"{os.getpid()}\n".encode())
+    except OSError as error:
+        os.close(lock)
+        error.filename = str(directory / _LOCK)
+        raise
     return lock
 
 
