@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from clustersim import streams
 from clustersim.history import Refused
+from clustersim.loaders import refusals
 from clustersim.loaders.listed import Interleaved, Listed, Queued, Redivided, in_steps, redivided
 from clustersim.loaders.readers import Readers
 from clustersim.loaders.standing import Carried, Kept, Standing
@@ -56,9 +57,9 @@ class ReaderLoader(Readers):
         if parts.comes_back == "refuse":
             return Refused("the loader cannot come back from what it saves")
         if ranks != at.ranks and parts.on_layout_change == "refuse":
-            return Refused(f"the loader was saved by {at.ranks} ranks and refuses to come back on {ranks}")
+            return refusals.other_ranks(at.ranks, ranks)
         if ranks > at.ranks and parts.missing_state == "refuse":
-            return Refused(f"the loader was saved by {at.ranks} ranks, and {ranks - at.ranks} of {ranks} have no state")
+            return refusals.new_ranks(at.ranks, ranks)
         match parts.comes_back:
             case "restart-run":
                 return replace(self.start(ranks), first=at.first)
@@ -169,9 +170,9 @@ class ReaderLoader(Readers):
 
     def _redivided(self, at: Standing, ranks: int) -> Standing | Refused:
         """What nobody has read, in the order in which the ranks that began the epoch would have read it."""
-        share, count = self.size // ranks, int(at.read.sum(axis=1).max())
-        if count > share:
-            return Refused(f"a rank has read {count} samples, and on {ranks} ranks each has {share}")
+        count = int(at.read.sum(axis=1).max())
+        if count > self.size // ranks:
+            return refusals.shares(self.size, ranks, count)
         drops, workers = self.parts.last_batch == "drop", at.read.shape[1]
         if isinstance(at.lists, Redivided):
             stream, start = at.lists.stream, at.lists.start
@@ -200,8 +201,7 @@ class ReaderLoader(Readers):
                 continue
             read, turn = then.state(own + len(at.read) * worker, int(at.read[own, worker]))
             if len(read) < len(groups) or turn >= len(groups):
-                found = f"the state of {at.ranks} ranks knows of {len(read)} groups of shards a reader"
-                return Refused(f"{found}, and on {ranks} ranks it has {len(groups)}")
+                return refusals.groups(at.ranks, len(read), ranks, len(groups))
             states.append(([min(k, len(group)) for k, group in zip(read, groups, strict=False)], turn))
         return self._listed(at, ranks, Interleaved(now.groups, states))
 
@@ -210,9 +210,16 @@ class ReaderLoader(Readers):
         has = self._left(at).sum(axis=1)
         short = batches > has
         if short.any() and self.parts.past_end == "refuse":
-            rank = int(np.argmax(short))
-            return Refused(f"rank {rank} of {at.ranks} has to pass over {batches[rank]} batches and has {has[rank]}")
+            rank, most = int(np.argmax(short)), int(batches.max())
+            found = f"rank {rank} of {at.ranks} has to pass over {batches[rank]} batches and has {has[rank]}"
+            return refusals.part_too_short(
+                found, at.ranks, lambda fewer: bool((self._left(self._fresh(at, fewer)).sum(axis=1) >= most).all())
+            )
         return replace(self._deliver(at, np.minimum(batches, has)), counted=at.counted + batches)
+
+    def _fresh(self, at: Standing, ranks: int) -> Standing:
+        """The start of the same epoch, on other ranks."""
+        return self._begin(at, at.epoch, ranks, at.family)
 
     def _within(self, at: Standing) -> Standing | Refused:
         """Positions that lie beyond their reader's part, by the rule for them."""
@@ -220,8 +227,11 @@ class ReaderLoader(Readers):
         position = np.maximum(at.read, at.base + self._held(at.before))
         over = position > lengths
         if over.any() and self.parts.past_end == "refuse":
-            found = f"a saved position is {int(position[over].max())}"
-            return Refused(f"{found}, and on {at.ranks} ranks a reader has {int(lengths[over].min())} samples")
+            most, least = int(position[over].max()), int(lengths[over].min())
+            found = f"a saved position is {most}, and on {at.ranks} ranks a reader has {least} samples"
+            return refusals.part_too_short(
+                found, at.ranks, lambda fewer: bool((self._lengths(self._fresh(at, fewer)) >= most).all())
+            )
         again = self._begins_again(at, lengths)
         if not again.any():
             return at

@@ -10,6 +10,7 @@ from clustersim.account import Draws, Spaces, expand
 from clustersim.data.orders import Order
 from clustersim.data.skips import Skips
 from clustersim.history import Refused
+from clustersim.loaders import refusals
 from clustersim.loaders.draws import as_planned, draws_of
 from clustersim.loaders.parts import Advance, Parts, Position, Ranges, Saved, Stretch, ToCount
 from clustersim.loaders.remainder import Remainder, RemainderSpaces
@@ -131,7 +132,7 @@ class SequenceLoader:
         if self.parts.comes_back == "refuse":
             return Refused("the loader cannot come back from what it saves")
         if self.parts.on_layout_change == "refuse" and ranks != saved.ranks:
-            return Refused(f"the loader was saved by {saved.ranks} ranks and refuses to come back on {ranks}")
+            return refusals.other_ranks(saved.ranks, ranks)
         match self.parts.comes_back:
             case "continue":
                 return replace(reached, ranks=ranks)

@@ -92,7 +92,7 @@ MUTATIONS = [
     ("11 divided anew", "loaders.listed:redivided", "% (ranks * workers * batch)", "% (ranks * batch)"),
     ("11 divided anew", f"{LOADER}._redivided", "self.parts.last_batch == 'drop'", "False"),
     ("11 rounded down", "loaders.listed:redivided", "position - position % (ranks * batch)", "position"),
-    ("11 divided anew", f"{LOADER}._redivided", "count > share", "count > share + 1"),
+    ("11 divided anew", f"{LOADER}._redivided", "count > self.size // ranks", "count > self.size // ranks + 1"),
     ("12 the loop counts on", f"{LOADER}.resume", "counted=begun.counted + at.counted.max()", "counted=begun.counted"),
     ("12 the loop counts on", f"{READERS}._steps_of_epoch", "min(left, whole - int(at.counted.max()))", "left"),
     ("12 the same for parts", f"{LOADER}.resume", "counted=begun.counted + at.counted.max()", "counted=begun.counted"),

@@ -82,12 +82,14 @@ def refuses_others(point: Point) -> tuple[str, int]:
     if point.before == point.after:
         return "", point.epochs * point.steps
     reason = f"the loader was saved by {point.before} ranks and refuses to come back on {point.after}"
+    reason += f": on {point.before} alone it does"
     return reason, point.checkpoints[0]
 
 
 def refuses_new(point: Point) -> tuple[str, int]:
     new = point.after - point.before
     reason = f"the loader was saved by {point.before} ranks, and {new} of {point.after} have no state"
+    reason += f": it comes back on {point.before} or fewer"
     return reason, point.checkpoints[0]
 
 
