@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from clustersim.account.blocks import layout
 from clustersim.account.cuts import Cuts, cut_reads
 from clustersim.account.draws import Draws, Ints
 from clustersim.account.overlay import overlay
 from clustersim.account.replay import replay
-from clustersim.account.residues import plain
+from clustersim.account.residues import in_samples, plain
 from clustersim.account.spaces import BlockSpaces, Spaces, in_blocks
 from clustersim.account.sweep import sweep
 
@@ -93,38 +92,46 @@ def damage_identity(spaces: Spaces, planned: Draws, seen: Draws, steps: Ints) ->
 
 def _damage_blocks(spaces: BlockSpaces, cuts: Cuts) -> Damage:
     """Damage under orders that permute blocks, on intervals of samples that no read divides."""
-
-    @lru_cache(maxsize=8)  # few epochs are being read at a time
-    def cached_layout(family: int, epoch: int) -> tuple[Ints, Ints]:
-        return layout(spaces, family, epoch)
-
-    block_starts = spaces.block_starts
-    divisions = [block_starts[:-1]]
-    for family, epoch, start, stop in zip(cuts.family, cuts.epoch, cuts.start, cuts.stop, strict=True):
-        order, begins = cached_layout(int(family), int(epoch))
-        ends = np.array([start, stop])
-        place = np.searchsorted(begins[:-1], ends, side="right") - 1
-        divisions.append(block_starts[order[place]] + ends - begins[place])
-    starts = np.unique(np.concatenate(divisions))
-    starts = starts[starts < spaces.size]
-    lengths = np.diff(starts, append=spaces.size)
-    block = np.searchsorted(block_starts, starts, side="right") - 1
-    into = starts - block_starts[block]
-
-    surplus = np.zeros_like(starts)
-    extra, missing = np.zeros_like(cuts.even_seen), np.zeros_like(cuts.even_seen)
-    begin_of = np.empty(len(block_starts) - 1, np.int64)  # the offset at which an epoch reads each block
-    for cut, reads in _by_cut(cuts):
-        surplus += cuts.even_seen[cut] - cuts.even_planned[cut]
-        for read in reads:
-            order, begins = cached_layout(int(cuts.family[read]), int(cuts.epoch[read]))
-            begin_of[order] = begins[:-1]
-            offset = begin_of[block] + into
-            inside = (cuts.start[read] <= offset) & (offset < cuts.stop[read])
-            surplus[inside] += -1 if cuts.is_planned[read] else 1
-        extra[cut] = (lengths * np.maximum(surplus, 0)).sum()
-        missing[cut] = (lengths * np.maximum(-surplus, 0)).sum()
+    one, zero = np.ones_like(cuts.start), np.zeros_like(cuts.start)
+    row, reads = in_samples(spaces, Draws(cuts.family, cuts.epoch, one, cuts.start, cuts.stop, zero, zero, one))
+    bounds = np.unique(np.concatenate(([0], reads.start, reads.stop)))
+    extra, missing = damage_on_intervals(
+        np.diff(bounds, append=spaces.size),
+        np.searchsorted(bounds, reads.start),
+        np.searchsorted(bounds, reads.stop),
+        np.where(cuts.is_planned[row], -1, 1),
+        cuts.cut[row],
+        cuts.even_seen - cuts.even_planned,
+    )
     return Damage(extra, missing, "identity")
+
+
+def damage_on_intervals(
+    samples: Ints, first: Ints, last: Ints, views: Ints, cut: Ints, evenly: Ints
+) -> tuple[Ints, Ints]:
+    """Extra and missing views before each cut, int64[cuts] each.
+
+    Args:
+        samples: that lie in each interval, int64[intervals].
+        first: the first interval that each read reads, int64[reads].
+        last: the first that it does not read any more, int64[reads].
+        views: 1 for a read of the lineage, -1 for a planned one, int64[reads].
+        cut: before which each read is read, int64[reads].
+        evenly: views of all samples between each cut and the one before, less the planned ones, int64[cuts].
+    """
+    order = np.argsort(cut, kind="stable")
+    bounds = np.searchsorted(cut[order], np.arange(len(evenly) + 1)).tolist()
+    surplus = np.zeros_like(samples)
+    extra, missing = np.zeros_like(evenly), np.zeros_like(evenly)
+    for now, (low, high) in enumerate(pairwise(bounds)):
+        mine = order[low:high]
+        change = np.zeros(len(samples) + 1, np.int64)
+        np.add.at(change, first[mine], views[mine])
+        np.subtract.at(change, last[mine], views[mine])
+        surplus += np.cumsum(change[:-1]) + evenly[now]
+        extra[now] = (samples * np.maximum(surplus, 0)).sum()
+        missing[now] = (samples * np.maximum(-surplus, 0)).sum()
+    return extra, missing
 
 
 def _by_cut(cuts: Cuts) -> Iterator[tuple[int, range]]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clustersim.account.blocks import Change, layout, settled
-from clustersim.account.damage import Damage
+from clustersim.account.damage import Damage, damage_on_intervals
 from clustersim.account.draws import Draws, Ints
 from clustersim.account.ledger import Ledger
 from clustersim.account.rows import number
@@ -173,25 +173,13 @@ def damage_dealt(spaces: BlockSpaces, planned: Sequence[Dealt], seen: Sequence[D
         for layer in layers:
             parts.append(layer.reads_of(alike.first, alike.size))
             signs.append(np.full(len(parts[-1][0]), each))
-    which, start, stop, at_cut = (np.concatenate(column) for column in zip(*parts, strict=True))
+    which, start, stop, cut = (np.concatenate(column) for column in zip(*parts, strict=True))
     order, firsts, of = number((np.tile(which, 2), np.concatenate((start, stop))))
     at = np.concatenate((start, stop))[order[firsts]]
     owner = np.tile(which, 2)[order[firsts]]
     is_last = np.diff(owner, append=-1) != 0
     length = np.where(is_last, alike.size[owner], np.append(at[1:], 0)) - at
-    weight = length * np.bincount(alike.of)[owner]
-    low, high = np.split(of, 2)
-    sign = np.concatenate(signs)
-    surplus = np.zeros(len(at), np.int64)
-    extra, missing = np.zeros(cuts, np.int64), np.zeros(cuts, np.int64)
-    by_cut = np.argsort(at_cut, kind="stable")
-    bounds = np.searchsorted(at_cut[by_cut], np.arange(cuts + 1)).tolist()
-    for cut in range(cuts):
-        mine = by_cut[bounds[cut] : bounds[cut + 1]]
-        change = np.zeros(len(at) + 1, np.int64)
-        np.add.at(change, low[mine], sign[mine])
-        np.subtract.at(change, high[mine], sign[mine])
-        surplus += np.cumsum(change[:-1])
-        extra[cut] = (weight * np.maximum(surplus, 0)).sum()
-        missing[cut] = (weight * np.maximum(-surplus, 0)).sum()
-    return Damage(extra, missing, "identity")
+    samples = length * np.bincount(alike.of)[owner]
+    first, last = np.split(of, 2)
+    found = damage_on_intervals(samples, first, last, np.concatenate(signs), cut, np.zeros(cuts, np.int64))
+    return Damage(*found, "identity")

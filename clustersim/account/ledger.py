@@ -40,13 +40,13 @@ class ByCell(NamedTuple):
 class Ledger:
     """`samples` samples of a cell were planned `planned` times and seen `seen` times; int64 arrays of one length.
 
-    Rows are sorted by (cell, planned, seen), each once, with samples > 0; they sum to N. A cell is a block where
-    orders permute blocks; elsewhere there is one cell, 0.
+    Rows are sorted by (cell, planned, seen), each once, with samples > 0; those of all cells sum to N. A cell is a
+    block where orders permute blocks; elsewhere there is one cell, 0.
 
     `exact` says what the rows are: under "identity" they equal a count of each sample, whatever the orders are;
     under "distribution" they are one draw from the law of the orders.
 
-    Cells that were read alike share the rows of one of them, which `like` names.
+    Cells that were read alike may share the rows of one of them, which `like` names: `spread` gives each its own.
     """
 
     cell: Ints
