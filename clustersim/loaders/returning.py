@@ -98,7 +98,8 @@ class ReaderLoader(Readers):
         if parts.comes_back == "reapply":
             at = replace(at, skipped=max(at.skipped, int(at.read[0].sum())))
         if parts.miscount == "rank-as-global":
-            return self._within(self._going_on(replace(at, ranks=ranks, read=np.full_like(at.read, at.own_count)), leg))
+            there = self._on_ranks(at, ranks)
+            return self._within(self._going_on(replace(there, read=np.full_like(there.read, at.own_count)), leg))
         if parts.counted_in or parts.taken_for:
             return self._in_units(at, ranks, leg)
         if parts.saves == "steps":

@@ -96,6 +96,12 @@ def test_what_is_written_is_heard(tmp_path):
     assert written == [str(tmp_path / "made"), file, file, str(tmp_path / "moved")]
 
 
+@pytest.mark.parametrize("found", sorted((HERE / "found").glob("*.toml")), ids=lambda path: path.stem)
+def test_what_once_broke_something(found, folder, capsys):
+    code, _, err = _try(["run", str(found), "--out", "out"], capsys)
+    assert (code, len(err.splitlines())) in ((0, 0), (2, 1)), err
+
+
 def test_fuzzed_files(folder, capsys):
     ends = _play(folder, 1, 120, capsys)
     assert min(ends[0], ends[2]) > 10, ends
