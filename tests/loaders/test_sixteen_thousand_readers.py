@@ -48,3 +48,14 @@ def test_what_all_read_again_is_counted_once_a_kind(comes_back):
     assert (damage.extra_views.iloc[-1], damage.missing_views.iloc[-1]) == (ledger.extra, ledger.missing)
     assert (ledger.extra > 10**9) == (comes_back == "restart-epoch")
     assert damage.exact.unique().tolist() == ["identity"]
+
+
+def test_what_begins_again_costs_the_same_at_every_restart_however_it_is_dealt():
+    """Each reader reads again what it has read of its part: whole shards, or every 16,384th sample."""
+    strided, sharded = (
+        of("torch-distributed-restart"),
+        of("torchdata-iterable", **{"loader.comes_back": "restart-epoch"}),
+    )
+    columns = ["lineage_views", "extra_views", "missing_views", "exact"]
+    assert strided.damage[columns].equals(sharded.damage[columns])
+    assert strided.damage["extra_views"].is_monotonic_increasing
