@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter, process_time
+from time import perf_counter, process_time, sleep
 from typing import NamedTuple
 
 from pasted import number, paste
@@ -34,6 +34,7 @@ _TASKS = 500
 # Rows that are put into tables: enough that those that wait for it are few.
 _COPIES = 10_000
 _PART_WORKERS = 2
+_WATCHED_S = 8.0
 
 
 class Costs(NamedTuple):
@@ -51,8 +52,12 @@ class Costs(NamedTuple):
     """On disk for a replication, when it is done."""
     held_bytes: float
     """In memory for a replication, when the tables are made."""
+    watch: float
+    """Of the same process, while it has a cluster: its share of a core with no worker."""
+    watch_worker: float
+    """The same for each worker more."""
     idle_mb: float
-    """In memory of a process that has a Dask cluster and has computed nothing."""
+    """In memory of a process that has a cluster and has computed nothing."""
 
     @property
     def replications_per_task(self) -> int:
@@ -60,9 +65,13 @@ class Costs(NamedTuple):
         return min(BATCH, math.ceil(OnDask.patience_s / self.replication_s))
 
 
-def measured(scenario: Scenario, replications: int = _REPLICATIONS, tasks: int = _TASKS) -> Costs:
-    """The costs of a scenario's replications, from so many of them, and of tasks, from so many of them."""
-    task_s, idle_mb = _on_dask(scenario, tasks)
+def measured(
+    scenario: Scenario, replications: int = _REPLICATIONS, tasks: int = _TASKS, watched_s: float = _WATCHED_S
+) -> Costs:
+    """The costs of a scenario's replications, of tasks and of a cluster, from so many of them and for so long."""
+    task_s, one, idle_mb = _on_dask(scenario, 1, tasks, watched_s)
+    _, four, _ = _on_dask(scenario, 4, tasks, watched_s)
+    watch_worker = max(0.0, four - one) / 3
     asked = Task(((0, scenario),), 0, replications, None, math.inf)
     work(asked._replace(stop=1))  # imports what it takes
     began = process_time()
@@ -70,7 +79,17 @@ def measured(scenario: Scenario, replications: int = _REPLICATIONS, tasks: int =
     replication_s = (process_time() - began) / replications
     line_bytes = len(json_lines(rows)) / replications
     stored_bytes = _stored_bytes(scenario, replications)
-    return Costs(replication_s, _row_s(rows), task_s, line_bytes, stored_bytes, _held_bytes(rows), idle_mb)
+    return Costs(
+        replication_s,
+        _row_s(rows),
+        task_s,
+        line_bytes,
+        stored_bytes,
+        _held_bytes(rows),
+        max(0.0, one - watch_worker),
+        watch_worker,
+        idle_mb,
+    )
 
 
 def _many(rows: Sequence[Row]) -> list[Row]:
@@ -102,15 +121,18 @@ def _held_bytes(rows: Sequence[Row]) -> float:
     return most / _COPIES
 
 
-def _on_dask(scenario: Scenario, tasks: int) -> tuple[float, float]:
-    """What this process does for a task that does nothing, in seconds, and its memory meanwhile, in MB."""
+def _on_dask(scenario: Scenario, workers: int, tasks: int, watched_s: float) -> tuple[float, float, float]:
+    """What this process does on a cluster: seconds a task that does nothing, its share of a core without tasks; MB."""
     nothing = Task(((0, scenario),), 0, 1, None, 0.0)
-    with engine_of("dask", 1, None) as engine:
+    with engine_of("dask", workers, None) as engine:
         engine.executor.submit(len, nothing).result()
         began = process_time()
         for future in [engine.executor.submit(len, nothing) for _ in range(tasks)]:
             future.result()
-        return (process_time() - began) / tasks, _memory_mb("VmRSS")
+        task_s = (process_time() - began) / tasks
+        began, began_s = perf_counter(), process_time()
+        sleep(watched_s)
+        return task_s, (process_time() - began_s) / (perf_counter() - began), _memory_mb("VmRSS")
 
 
 def _memory_mb(which: str) -> float:
@@ -144,18 +166,19 @@ def planned(costs: Costs, replications: int, workers: int) -> list[Line]:
     """What a study of so many replications on so many workers takes."""
     busy_s = replications * costs.replication_s
     tasks = math.ceil(replications / costs.replications_per_task)
-    scheduling_s, driving_s = tasks * costs.task_s, replications * costs.row_s
-    alone_s = scheduling_s + driving_s
+    # Of a core, while the study goes on: the process that sweeps, for each worker and in all.
+    each = (tasks * costs.task_s + replications * costs.row_s) / busy_s + costs.watch_worker
+    load = costs.watch + workers * each
     return [
         Line("cores of the workers", busy_s / 3600, "core-h"),
         Line("tasks for Dask", tasks, ""),
-        Line("core of the process that sweeps", alone_s, "s"),
-        Line("of it, Dask's scheduler and client", scheduling_s, "s"),
+        Line("core of the process that sweeps", load * busy_s / workers, "s"),
+        Line("of it, for tasks", tasks * costs.task_s, "s"),
         Line("its memory", costs.idle_mb + replications * costs.held_bytes / 1e6, "MB"),
         Line("disk, while it goes on", replications * costs.line_bytes / 1e6, "MB"),
         Line("disk, when it is done", replications * costs.stored_bytes / 1e6, "MB"),
-        Line("time", max(busy_s / workers, alone_s), "s"),
-        Line("workers that one such process keeps busy", busy_s / alone_s, ""),
+        Line("time", max(1.0, load) * busy_s / workers, "s"),
+        Line("workers that one such process keeps busy", (1 - costs.watch) / each, ""),
     ]
 
 
@@ -199,7 +222,8 @@ def page(costs: Costs, replications: int, workers: int, found: dict[str, float],
     each = (
         f"Measured, a replication: {1e3 * costs.replication_s:.3g} ms of a worker, {1e3 * costs.row_s:.2g} ms of the "
         f"process that sweeps. A task of up to {costs.replications_per_task} of them: {1e3 * costs.task_s:.2g} ms of "
-        "Dask's scheduler and client."
+        f"Dask's scheduler and client. These two without a task: {costs.watch:.1%} of a core, and "
+        f"{costs.watch_worker:.2%} more for each worker."
     )
     return "\n".join([*lines, "", each])
 
