@@ -148,6 +148,8 @@ def scripted_cause(draw, least, most):
     cause = {"cause": f"cause {draw(st.integers(0, 10**6))}", "detection": draw(_DURATION)}
     if draw(st.booleans()):
         cause["data"] = [draw(st.integers(least, most)) for _ in entries]
+    elif draw(st.booleans()):
+        cause |= {"kind": "slow", "slows": draw(st.sampled_from([1.1, 3]))} | draw(_TIMEOUT)
     if draw(st.booleans()):
         return cause | {"at_steps": entries}
     times = sorted(set(entries))
@@ -227,7 +229,12 @@ def scenarios(draw):
                 **draw(_RETIREMENT),
                 **({"repair_slots": draw(st.integers(1, 2))} if draw(st.booleans()) else {}),
             },
-            "parallelism": {"tensor": unit_nodes, "data": degree, "min_data": least},
+            "parallelism": {
+                "tensor": unit_nodes,
+                "data": degree,
+                "min_data": least,
+                "micro_batch": draw(st.sampled_from([1, 1, 3])),
+            },
             "rewinds": draw(_REWINDS),
             # A tier may survive no more than failures that take no node: one that never strikes.
             "maintenance": draw(_MAINTENANCE),
