@@ -14,6 +14,7 @@ from clustersim.scenario.failures import Stochastic
 from clustersim.scenario.traced import Traced
 from clustersim.storage.feeding import supply_of
 
+_UNSURE = 0.01  # of a mean wait, from where on its error is worth a word
 _POLICIES = {
     "spare": "lost nodes are replaced by spares, then waited for",
     "wait": "lost nodes are waited for",
@@ -195,6 +196,8 @@ def _storage(scenario: Scenario) -> str:
     each = " in each node that reads" if storage.scope == "node" else ""
     comes = f"{supply.keeps_up:.3g} times what is asked for comes at most, by {supply.bottleneck}"
     waits = f"; each step waits {duration(supply.wait_ns / 1e9)} for its data" if supply.wait_ns else ""
+    if supply.wait_error_ns > _UNSURE * supply.wait_ns:
+        waits += f", with a standard error of {duration(supply.wait_error_ns / 1e9)}"
     return f"{name}{units}{each}, read by {supply.pattern}: {comes}{waits}"
 
 

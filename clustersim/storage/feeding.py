@@ -10,7 +10,7 @@ from clustersim.storage.bounds import Resource, bottleneck, margin, replay_s
 from clustersim.storage.compile import pattern_of, reading_of, replays, store_of
 from clustersim.storage.patterns import Access, access_of
 from clustersim.storage.store import NS, Reading, Store
-from clustersim.storage.waiting import least_steps, simulate_waits
+from clustersim.storage.waiting import Waits, least_steps, simulate_waits
 
 # Steps that are simulated for a mean wait, and the fetches that they may take together.
 _LEAST_STEPS, _MOST_STEPS, _FETCHES = 50, 1000, 200_000
@@ -21,11 +21,13 @@ def wait_ns(scenario: Scenario, degree: int) -> int:
 
     It is the scenario's own: the same in every replication.
     """
-    if scenario.storage is None:
-        return 0
+    return 0 if scenario.storage is None else round(_waits(scenario, degree).mean_ns)
+
+
+def _waits(scenario: Scenario, degree: int) -> Waits:
     access, reading, store = _fed(scenario, degree)
     steps = min(max(_LEAST_STEPS, int(_FETCHES / (reading.batch / access.fetch_samples))), _MOST_STEPS)
-    return round(simulate_waits(access, reading, store, max(steps, least_steps(access, reading))).mean_ns)
+    return simulate_waits(access, reading, store, max(steps, least_steps(access, reading)))
 
 
 def _fed(scenario: Scenario, degree: int) -> tuple[Access, Reading, Store]:
@@ -85,6 +87,8 @@ class Supply(NamedTuple):
     bottleneck: Resource
     wait_ns: int
     """Mean wait of a step."""
+    wait_error_ns: float
+    """The standard error of that mean, which is simulated."""
 
 
 def supply_of(scenario: Scenario) -> Supply | None:
@@ -93,4 +97,5 @@ def supply_of(scenario: Scenario) -> Supply | None:
         return None
     access, reading, store = _fed(scenario, scenario.sizes.data)
     least = bottleneck(access, reading, store)
-    return Supply(access.pattern, margin(least, reading), least.resource, wait_ns(scenario, scenario.sizes.data))
+    waits = _waits(scenario, scenario.sizes.data)
+    return Supply(access.pattern, margin(least, reading), least.resource, round(waits.mean_ns), waits.error_ns)

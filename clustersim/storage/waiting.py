@@ -46,6 +46,8 @@ class Waits:
     """One a step, int64[steps]."""
     step_ns: int
     """Time of a step that does not wait."""
+    turn: int = 1
+    """Steps in which each worker of a rank makes a batch: waits may come and go with them."""
 
     @property
     def mean_ns(self) -> float:
@@ -56,9 +58,9 @@ class Waits:
     def sd_ns(self) -> float:
         """The standard deviation of the sum of n waits over sqrt(n), for n as of a leg: they depend on each other.
 
-        By the means of 20 runs of steps (all of them single steps where there are fewer than 40).
+        By the means of 20 runs of whole turns of the workers, or of as many turns as there are.
         """
-        size = max(1, len(self.wait_ns) // _RUNS)
+        size = self.turn * max(1, len(self.wait_ns) // (_RUNS * self.turn))
         runs = self.wait_ns[: len(self.wait_ns) // size * size].reshape(-1, size).mean(axis=1)
         return float(runs.std(ddof=1) * math.sqrt(size)) if len(runs) > 1 else 0.0
 
@@ -81,15 +83,18 @@ class Waits:
 def simulate_waits(access: Access, reading: Reading, store: Store, steps: int) -> Waits:
     """The waits of `steps` steps, after as many as it takes until every worker holds what it may hold.
 
-    The draws are always the same ones: the result is a function of its arguments.
+    Of whole turns of the workers, so some more steps perhaps: bursts come and go with them. The draws are always the
+    same ones: the result is a function of its arguments.
 
     Raises:
         ValueError: a rank has no shard, so that no step would ever begin.
     """
-    warm_up = 2 * max(reading.workers * reading.prefetch, _window_steps(access, reading))
+    turn = reading.workers
+    warm_up = 2 * max(turn * reading.prefetch, _window_steps(access, reading))
+    steps = -(-steps // turn) * turn
     waits = np.array(_Micro(access, reading, store, warm_up + steps).run()[warm_up:], dtype=np.int64)
     waits.flags.writeable = False  # it is handed out again to who asks the same
-    return Waits(waits, round(reading.step_s / NS))
+    return Waits(waits, round(reading.step_s / NS), turn)
 
 
 def least_steps(access: Access, reading: Reading) -> int:

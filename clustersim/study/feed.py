@@ -85,7 +85,7 @@ def feed(
         scenario: a scenario, or what `load_scenario` takes.
         stores: presets of storage; if None the scenario's own, or all of them where it has none.
         loaders: presets of loaders, for rows after those of the patterns.
-        steps: how many are simulated for the wait.
+        steps: how many are simulated for the wait, rounded up to whole turns of the workers.
         resume_at: the step of an epoch at which resume_s is; in its middle if None.
 
     Raises:

@@ -265,6 +265,8 @@ def _assumed(restarts: Restarts, base: Scenario) -> Iterator[str]:
     else:
         yield f"After the last restart the run went on to the end of epoch {sizes.epochs}."
     yield "The samples, their order and the batch are the scenario's."
+    if base.loader.carry == "lost":
+        yield "At each restart packers lost what they held of documents: tokens, and no views."
     if base.poison is not None:
         if wanders(base):
             yield "Nothing was done about the scenario's poison: which restarts it caused is not known."

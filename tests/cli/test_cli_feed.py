@@ -94,3 +94,14 @@ def test_check_says_what_poison_does(clustersim):
     code, printed, _ = clustersim("check", "workshop", *poison)
     assert code == 0
     assert "2 samples; 2 of them in a batch crash a step each time; after 1 retry: skip-batch" in printed
+
+
+def test_check_says_how_sure_the_mean_wait_is(clustersim):
+    tail = 'storage={preset="nvme", latency={type="lognormal", mean="40 ms", sigma=2.0}}'
+    changes = ("--set", "model.step_time=1 s", "--set", "model.global_batch=64", "--set", "feed.prefetch=1")
+    unsure = " ".join(clustersim("check", "small", "--set", tail, *changes)[1].split())
+    assert "for its data, with a standard error of " in unsure
+    slow = 'storage={preset="nvme", scope="shared", operations_per_s=32}'
+    sure = " ".join(clustersim("check", "small", "--set", slow, *changes)[1].split())
+    assert "each step waits 1 s for its data" in sure
+    assert "standard error" not in sure

@@ -184,3 +184,16 @@ def test_legs_take_their_steps_mean_wait_within_the_spread_that_is_told():
     assert ratio == pytest.approx(1, abs=4 / np.sqrt(2 * 19))
     early, late = waits.wait_ns[:1000].mean(), waits.wait_ns[1000:].mean()
     assert abs(early - late) < 4 * waits.sd_ns * np.sqrt(1 / 1000 + 1 / 2000)
+
+
+@pytest.mark.parametrize("steps", [49, 50, 56])
+def test_bursts_that_come_with_the_turns_of_the_workers_are_seen_whole(steps):
+    """Eight workers ask for their batches at once: one step in eight waits for all of them. 7 turns are 56 steps."""
+    changes = {"storage.operations_per_s": 256, "feed.workers": 8, "feed.prefetch": 4}
+    access, reading, store = world("indices", changes)
+    waits = simulate_waits(access, reading, store, steps)
+    assert len(waits.wait_ns) == 56
+    assert (waits.wait_ns > 0).mean() == 1 / 8
+    bound_s = reading.step_s / margin(bottleneck(access, reading, store), reading)
+    assert reading.step_s + waits.mean_ns / 1e9 == pytest.approx(bound_s, rel=0.002)
+    assert waits.error_ns < 0.002 * waits.mean_ns < 0.01 * waits.wait_ns.std()
