@@ -69,22 +69,23 @@ class Strided:
         return _lengths(self.size, self.readers, self.uneven, self.multiple)
 
     def runs(self, begun: Ints, ended: Ints, pace: Ints) -> Runs:
-        """One run for neighbours that begin, end and go alike, and one or two for what is padded from the start."""
+        """One run for neighbours that begin, end and go alike, and one or two each time that they pad from the start."""
         n, size = self.readers, self.size
         alike = np.flatnonzero((np.diff(begun) != 0) | (np.diff(ended) != 0) | (np.diff(pace) != 0)) + 1
         low, high = np.append(0, alike), np.append(alike, n)
         read = ended[low] > begun[low]
         low, high = low[read], high[read]
         begin, end = begun[low] * n, ended[low] * n
-        inside = _round_robin(low, begin, np.minimum(end, size), low, high, n)
-        over = np.flatnonzero(end > size)
-        low, high, begin, end = low[over], high[over], np.maximum(begin[over], size), end[over]
-        # The offset o from the epoch's start is read as o + N; its residue class is shifted, and may be cut in two.
-        shift = size % n
-        moved, until = (low - shift) % n, (low - shift) % n + high - low
-        first = _round_robin(low, begin, end, moved, np.minimum(until, n), n)
-        second = _round_robin(low, begin, end, np.zeros_like(low), until - n, n)
-        parts = [inside, *(part._replace(start=part.start - size, stop=part.stop - size) for part in (first, second))]
+        parts = [_round_robin(low, begin, np.minimum(end, size), low, high, n)]
+        for shift in range(size, int(end.max(initial=0)), size):
+            some = np.flatnonzero(end > shift)
+            first, last = np.maximum(begin[some], shift), np.minimum(end[some], shift + size)
+            # The offset o from the epoch's start is read as o + N; its residue class is shifted, and may be cut in two.
+            moved = (low[some] - shift) % n
+            until = moved + (high - low)[some]
+            for bounds in ((moved, np.minimum(until, n)), (np.zeros_like(moved), until - n)):
+                part = _round_robin(low[some], first, last, *bounds, n)
+                parts.append(part._replace(start=part.start - shift, stop=part.stop - shift))
         return Runs(*(np.concatenate(columns) for columns in zip(*map(_filled, parts), strict=True)))
 
     def offsets(self, reader: int, start: int, stop: int) -> Ints:
@@ -126,7 +127,7 @@ class Contiguous:
         return starts
 
     def runs(self, begun: Ints, ended: Ints, pace: Ints) -> Runs:
-        """One run a reader, two where its part is padded from the epoch's start."""
+        """One run a reader, and one for each time that its part is padded from the epoch's start."""
         reader, size = np.flatnonzero(ended > begun), self.size
         begin, end = self.starts[reader] + begun[reader], self.starts[reader] + ended[reader]
         zero, one = np.zeros_like(reader), np.ones_like(reader)
@@ -135,7 +136,8 @@ class Contiguous:
             low, high = np.maximum(begin, shift), np.minimum(end, shift + size)
             return _filled(Runs(reader, low - self.starts[reader], low - shift, high - shift, one, zero, one, one))
 
-        return Runs(*(np.concatenate(columns) for columns in zip(part(0), part(size), strict=True)))
+        parts = [part(shift) for shift in range(0, max(int(end.max(initial=0)), 1), size)]
+        return Runs(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
     def offsets(self, reader: int, start: int, stop: int) -> Ints:
         """The offsets at local positions [start, stop) of a reader, int64[stop - start]."""

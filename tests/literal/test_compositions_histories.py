@@ -32,11 +32,13 @@ def history(random, parts):
     """An order over a corpus, and lives, that go together with the parts."""
     rows = lives(random)
     readers = max(ranks for ranks, *_ in rows) * parts.readers_per_rank
+    # With shards of which whole batches alone are read every epoch has one, or the run would end there.
+    least = 2 * BATCH * parts.readers_per_rank if parts.last_batch == "drop" else BATCH
     if "shards" in parts.partition:
         shards, kind = random.randint(readers, 40), random.choice(["sequential", "shard-shuffle"])
         # Shards of which each reader permutes its own are of one length, so that its part is.
         even = parts.permutes == "part"
-        samples = shards * random.randint(1, 5) if even else random.randint(max(shards, BATCH), 150)
+        samples = shards * random.randint(1, 5) if even else random.randint(max(shards, least), 150)
         return order_of(kind, Corpus(samples, shards), random.randrange(10**6), 0), rows
     samples = random.randint(BATCH, 150)
     kind = "shuffle" if parts.permutes == "part" else random.choice(ORDERS)
