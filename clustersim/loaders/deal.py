@@ -69,7 +69,7 @@ class Strided:
         return _lengths(self.size, self.readers, self.uneven, self.multiple)
 
     def runs(self, begun: Ints, ended: Ints, pace: Ints) -> Runs:
-        """One run for neighbours that begin, end and go alike, and one or two each time that they pad from the start."""
+        """One run for neighbours that begin, end and go alike, and one or two each time they pad from the start."""
         n, size = self.readers, self.size
         alike = np.flatnonzero((np.diff(begun) != 0) | (np.diff(ended) != 0) | (np.diff(pace) != 0)) + 1
         low, high = np.append(0, alike), np.append(alike, n)
