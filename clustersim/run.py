@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from clustersim import figures
 from clustersim.account import Counts, Draws, Ledger, Spaces, same_batches
 from clustersim.data.carries import Carries
+from clustersim.figures import Figure
 from clustersim.history import HOUR_NS, History
 from clustersim.loaders.accounts import CorpusReads, reads_of
 from clustersim.loaders.documents import (
@@ -22,12 +24,11 @@ from clustersim.loaders.documents import (
     knows_documents,
     knows_their_law,
     lost_in,
-    views_in_units,
 )
 from clustersim.loaders.follow import Reads
 from clustersim.loaders.parts import Delivered, Loader
 from clustersim.loaders.taken_out import found_in, poison_of
-from clustersim.loaders.wandering import CAUSE, Found
+from clustersim.loaders.wandering import Found
 from clustersim.scenario import Scenario
 from clustersim.scenario.checkpoint import MAIN_TIER
 from clustersim.scenario.cost import Used
@@ -42,16 +43,6 @@ IDENTITY_MAX = 2_000_000
 
 POISON_MAX = 40_000_000
 """The same where poison takes samples out: in each epoch the same ones, which the law of the orders does not know."""
-
-Figure = int | float | None
-
-CORPUS_FIGURES = ("planned_views", "extra_views", "missing_views", "never_seen_samples")
-"""The figures that a mixture has of each corpus, too."""
-
-
-def corpus_figure(name: str, corpus: str) -> str:
-    """What a figure of one corpus of a mixture is called."""
-    return f"{name}.{corpus}"
 
 
 @dataclass(frozen=True)
@@ -259,60 +250,15 @@ class Run:
 
     def summary(self) -> dict[str, Figure]:
         """Every figure of the run, with units in the names; None where the scenario does not say enough."""
-        return {
-            **self.data_figures(),
-            **self._clock_figures(),
-            **self._poison_figures(),
-            **self._feed_figures(),
-            **self._cost_figures(),
-        }
+        return figures.summary(self)
 
     def _repr_html_(self) -> str:
         """Every figure that the run has, in notebooks."""
         import pandas as pd
 
-        figures = {name: f"{figure:,}" for name, figure in self.summary().items() if figure is not None}
+        told = {name: f"{figure:,}" for name, figure in self.summary().items() if figure is not None}
         head = f"{escape(self.scenario.name)}: replication {self.replication}, seed {self.seed}, {self.history.outcome}"
-        return f"<p>{head}</p>{pd.Series(figures, name='value').to_frame().to_html()}"
-
-    def data_figures(self) -> dict[str, Figure]:
-        """The figures that the data decides, not the clock."""
-        ledger, ideal = self.account, self.account_ideal
-        return {
-            "planned_views": ledger.planned_views,
-            "lineage_views": ledger.views,
-            "discarded_views": self.discarded_views,
-            "extra_views": ledger.extra,
-            "missing_views": ledger.missing,
-            "never_seen_samples": ledger.never,
-            "extra_views_ideal": ideal.extra,
-            "missing_views_ideal": ideal.missing,
-            **self._document_figures(ledger),
-            **self._corpus_figures(ledger),
-            "identical_steps_share": self.identical_steps / self.steps if self.steps else 1.0,
-            "steps": self.steps,
-            "rolled_back_steps": self.rolled_back_steps,
-        }
-
-    def _corpus_figures(self, ledger: Ledger) -> dict[str, Figure]:
-        """The figures of each corpus of a mixture, the corpus's name behind the figure's; nothing without a mixture."""
-        cells = ledger.by_cell()
-        columns = dict(zip(CORPUS_FIGURES, (cells.planned_views, cells.extra, cells.missing, cells.never), strict=True))
-        return {
-            corpus_figure(name, corpus.name): int(column[number])
-            for number, corpus in enumerate(self.scenario.data.corpora or ())
-            for name, column in columns.items()
-        }
-
-    def _document_figures(self, ledger: Ledger) -> dict[str, Figure]:
-        """Extra and missing views in documents and tokens, and documents that were seen in part or never."""
-        figures = views_in_units(ledger, self.scenario, self.lost_carries)
-        if self.documents is not None:
-            figures |= {
-                "documents_seen_in_part": self.documents.seen_in_part,
-                "documents_never_seen": self.documents.never_seen,
-            }
-        return figures
+        return f"<p>{head}</p>{pd.Series(told, name='value').to_frame().to_html()}"
 
     @cached_property
     def identical_steps(self) -> int:
@@ -364,40 +310,6 @@ class Run:
         """Node-days that the job held."""
         return self.history.node_ns / (24 * HOUR_NS)
 
-    def _clock_figures(self) -> dict[str, Figure]:
-        history = self.history
-        return {
-            "interruptions": sum(recovery.interruptions for recovery in history.recoveries),
-            "failures": sum(happening.kind == "failure" for happening in history.happenings),
-            "restarts": sum(not leg.goes_on for leg in history.legs[:-1]),
-            "from_scratch": sum(happening.kind == "from scratch" for happening in history.happenings),
-            "checkpoints": sum(leg.saves[0] for leg in history.legs) + history.final_save,
-            "wall_h": history.wall_ns / HOUR_NS,
-            "ettr": self.time_ns["useful"] / history.wall_ns if history.wall_ns else 1.0,
-            "gpu_hours": history.node_ns * self.scenario.cluster.gpus_per_node / HOUR_NS,
-            "node_days": self.node_days,
-            "data_parallel_min": min(leg.data for leg in history.legs),
-        }
-
-    def _poison_figures(self) -> dict[str, Figure]:
-        """How often poison crashed the job, at how many steps, and how often something was done; nothing if none."""
-        if self.poison is None:
-            return {}
-        steps = [leg.stop for leg in self.history.legs if leg.ended_by == CAUSE]
-        return {
-            "poison_crashes": len(steps),
-            "poison_steps": len(set(steps)),
-            "poison_acted": len(self.poison.acted_at),
-        }
-
-    def _feed_figures(self) -> dict[str, Figure]:
-        sizes = self.scenario.sizes
-        return {
-            "step_s": sizes.full_step_ns / 1e9,
-            "feed_tokens_per_s": sizes.tokens_per_s,
-            "feed_bytes_per_s": sizes.bytes_per_s,
-        }
-
     @cached_property
     def used(self) -> Used:
         """What the run used of the cluster."""
@@ -410,11 +322,6 @@ class Run:
             durable_h = saved.loc[saved["tier"] == MAIN_TIER, "durable_h"].tolist()
             stored_h = stored_hours(durable_h, history.wall_ns / HOUR_NS, scenario.checkpoint.keep)
         return used(history, cluster.own_nodes, cluster.gpus_per_node, size, stored_h)
-
-    def _cost_figures(self) -> dict[str, Figure]:
-        """What the run used and costs; nothing where the scenario has no prices."""
-        prices = self.scenario.cost
-        return {} if prices is None else {**self.used._asdict(), "cost": prices.of(self.used)}
 
     # --- tables
 

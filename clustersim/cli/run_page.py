@@ -10,8 +10,8 @@ from clustersim.cli.assumptions import assumptions
 from clustersim.cli.outcome import unfinished
 from clustersim.cli.output import table
 from clustersim.cli.words import count, duration, hours, plural, share, size
+from clustersim.figures import CORPUS_FIGURES, Figure, corpus_figure
 from clustersim.forecast import forecast
-from clustersim.run import CORPUS_FIGURES, Figure, corpus_figure
 from clustersim.study.result import Result
 from clustersim.study.spread import Spread
 

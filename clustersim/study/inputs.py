@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clustersim.run import Figure
+from clustersim.figures import Figure
 from clustersim.study.spread import t_quantile
 
 _NORMAL_95 = 1.959964

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from clustersim.figures import data_figures
 from clustersim.history import HOUR_NS, History, Leg, Refused
 from clustersim.loaders.build import loader_of
 from clustersim.loaders.follow import Follower
@@ -101,7 +102,7 @@ def replay(
         figures = []
         for replication in range(replications):
             run = run_of(restarts, entry, replication, seed)
-            figures.append({**run.data_figures(), **_ending(run)})
+            figures.append({**data_figures(run), **_ending(run)})
             # A count for each restart takes as many times as long: not where loaders are compared.
             if replication == 0 and len(chosen) == 1:
                 damage = _damage(run, restarts)

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from clustersim.cluster.compile import drawn_rates
+from clustersim.figures import Figure
 from clustersim.history import HOUR_NS, Outcome
 from clustersim.loaders.build import loader_of
-from clustersim.run import Figure, Run
+from clustersim.run import Run
 from clustersim.scenario import Scenario, load_scenario
 from clustersim.simulation import orders_for
 from clustersim.study.inputs import Split, splits

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clustersim.run import Figure
+from clustersim.figures import Figure
 
 Spread = dict[str, float]
 """mean; ci95_low, ci95_high (95 % interval of the mean by Student's t); p05, p50, p95 (linear between values)."""

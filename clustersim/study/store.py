@@ -12,7 +12,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from clustersim.run import Figure, Run
+from clustersim.figures import Figure
+from clustersim.run import Run
 from clustersim.scenario import Scenario
 from clustersim.scenario.errors import problem
 from clustersim.study.perfetto import write_trace

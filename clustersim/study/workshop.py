@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clustersim.run import Figure
+from clustersim.figures import Figure
 from clustersim.scenario import load_scenario
 from clustersim.simulation import simulate
 
