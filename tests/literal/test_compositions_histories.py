@@ -12,7 +12,7 @@ import pytest
 from clustersim.data.corpus import Corpus
 from clustersim.data.orders import order_of
 from literal.agreement import agree, off
-from literal.compositions import BATCH, RANKS, compositions, drawing
+from literal.compositions import BATCH, RANKS, composed, compositions, drawing
 
 Z = 5.0
 ORDERS = ["shuffle", "sequential", "shard-shuffle", "shuffle-once"]
@@ -69,3 +69,11 @@ def test_compositions_that_only_read_are_counted_alike_to_the_sample(count, hist
 @pytest.mark.parametrize(("count", "histories"), [(4, 10), pytest.param(50, 50, marks=LONG)])
 def test_compositions_that_draw_are_counted_alike_in_the_mean(count, histories):
     compare(drawing(count), histories, to_the_sample=False)
+
+
+@pytest.mark.parametrize("partition", ["strided", "contiguous"])
+def test_readers_of_more_samples_than_an_epoch_has_pad_it_again_and_again(partition):
+    made = composed({"partition": partition, "workers": 3, "last_batch": "pad"})
+    rows = [(1, 0, 3, 4), (4, 1, 6, 7), (3, 5, 12, 12)]
+    for samples in range(BATCH, 3 * BATCH):
+        agree(made, order_of("shuffle", Corpus(samples, 1), samples, 0), rows, to_the_sample=True)
