@@ -21,7 +21,7 @@ DIGESTS = {
     "466 restarts, from intervals": ("a28cd1eb204d2237", "f13d77fda737f983"),
     "the unseen remainder": ("8a4edd3ea1132130", "ae6177c3c62e6b8a"),
     "by hand": ("3212aed06e3ca3e5", "a8cafa5f551ad7d2"),
-    "a buffer that is lost": ("443becadab9d34fd", "fe5f33b9f2532921"),
+    "a buffer that is lost": ("443becadab9d34fd", "0585a960de69b966"),
     "in place": ("325c4b2f832e5689", "cb611f3009f445f4"),
     "bad checkpoints": ("a60cf311d3b60fa4", "d5d1ccfa31254505"),
     "a trace": ("2f21d6f7c3aa592e", "a31d56edc5694d5f"),
