@@ -96,9 +96,11 @@ def _later(loader):
     """The loader when it has delivered the batches by which the state in a checkpoint is ahead."""
     if not loader.parts.state_ahead:
         return loader
-    loader = deepcopy(loader)
     for _ in range(loader.parts.state_ahead):
-        if loader.next_step() is None and loader.parts.passes == "epoch":
+        earlier, loader = loader, deepcopy(loader)
+        if loader.next_step() is None:
+            if loader.parts.passes != "epoch":
+                return earlier  # no step was delivered, whatever some readers have fetched for it
             loader.begin_epoch(loader.epoch + 1)
             loader.next_step()
     return loader
