@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from clustersim.data.packing import Ints, held_between, lengths_of, pack
 from clustersim.history import History
-from clustersim.scenario.reading import Data
+from clustersim.scenario.data import Data
 from clustersim.streams import Hashed
 
 # Documents of a law that are packed whole to see what is held between two samples.

@@ -1,6 +1,6 @@
 """The parts that a loader is composed of, and what every loader answers.
 
-What the words of a composition mean is said where scenarios say them: `clustersim.scenario.reading.Loader`.
+What the words of a composition mean is said where scenarios say them: `clustersim.scenario.loader.Loader`.
 """
 
 from collections.abc import Sequence

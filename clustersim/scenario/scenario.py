@@ -14,14 +14,15 @@ from clustersim.scenario.checkpoint import Checkpoint
 from clustersim.scenario.cluster import Cluster
 from clustersim.scenario.corpora import Corpus, check_shares
 from clustersim.scenario.cost import Cost
+from clustersim.scenario.data import Data
 from clustersim.scenario.errors import problem, show, wrong
 from clustersim.scenario.failures import Failure, Scripted, Stochastic
 from clustersim.scenario.job import Model, Parallelism, Run
+from clustersim.scenario.loader import Loader
 from clustersim.scenario.maintenance import Maintenance
 from clustersim.scenario.part import Part
 from clustersim.scenario.poison import Poison
 from clustersim.scenario.quantities import LIMIT
-from clustersim.scenario.reading import Data, Loader
 from clustersim.scenario.recovery import Recovery
 from clustersim.scenario.rewinds import Rewind, check_rewinds
 from clustersim.scenario.sizes import Sizes, measure

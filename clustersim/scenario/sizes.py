@@ -8,10 +8,10 @@ from fractions import Fraction
 from clustersim.scenario.batches import Batches
 from clustersim.scenario.checkpoint import Checkpoint
 from clustersim.scenario.cluster import Cluster
+from clustersim.scenario.data import Data
 from clustersim.scenario.errors import wrong
 from clustersim.scenario.failures import Failure, Stochastic
 from clustersim.scenario.job import Model, Parallelism, Run
-from clustersim.scenario.reading import Data
 from clustersim.theory import daly, young
 
 # A run that is this many times slower than without failures gets nowhere.

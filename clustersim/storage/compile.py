@@ -4,7 +4,7 @@ import math
 
 from clustersim.cluster.compile import law_of
 from clustersim.scenario import Scenario
-from clustersim.scenario.reading import Loader
+from clustersim.scenario.loader import Loader
 from clustersim.scenario.storage import Feed, Pattern, Storage
 from clustersim.storage.store import NS, Reading, Store
 

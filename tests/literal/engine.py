@@ -7,7 +7,7 @@ import numpy as np
 from clustersim.history import History, Refused
 from clustersim.loaders.follow import Follower
 from clustersim.loaders.parts import Parts
-from clustersim.scenario.reading import Loader
+from clustersim.scenario.loader import Loader
 from literal.legs import leg_of
 
 
