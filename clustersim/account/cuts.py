@@ -31,6 +31,14 @@ class Cuts(NamedTuple):
         """The offsets of one read, int64[reads]."""
         return offsets_of(*(int(column[read]) for column in (self.start, self.stop, self.modulus, self.low, self.high)))
 
+    @property
+    def as_planned(self) -> bool:
+        """Whether between any two cuts the lineage reads what is planned there, in the same pieces."""
+        if not np.array_equal(self.even_planned, self.even_seen):
+            return False
+        of_reads = (self.cut, self.family, self.epoch, self.start, self.stop, self.modulus, self.low, self.high)
+        return all(np.array_equal(column[self.is_planned], column[~self.is_planned]) for column in of_reads)
+
 
 def cut_reads(spaces: Spaces, planned: Draws, seen: Draws, steps: Ints) -> Cuts:
     """Cut reads so that no read and no epoch that counts as whole reaches over a cut.

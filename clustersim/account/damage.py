@@ -48,6 +48,8 @@ def damage(spaces: Spaces, planned: Draws, seen: Draws, steps: Ints, rng: np.ran
     """
     spaces, planned, seen = plain(spaces, planned, seen, steps)
     cuts = cut_reads(spaces, planned, seen, steps)
+    if cuts.as_planned:
+        return Damage(np.zeros_like(steps), np.zeros_like(steps), "identity")
     if in_blocks(spaces):
         return _damage_blocks(spaces, cuts)
     pieces = sweep(spaces, planned, seen)
