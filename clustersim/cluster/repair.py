@@ -1,7 +1,7 @@
 """Nodes that are out: what keeps them out, the slots in which they are repaired, and how they come back."""
 
 from collections.abc import Callable, Sequence
-from heapq import heapreplace
+from heapq import heappush, heapreplace
 
 import simpy
 
@@ -18,11 +18,15 @@ class RepairShop:
     """Repairs in order of arrival in so many slots. The end of a repair is known when it is admitted."""
 
     def __init__(self, slots: int | None) -> None:
-        self._free_at = None if slots is None else [0] * slots
+        self._slots = slots
+        self._free_at: list[int] = []  # a heap, of the slots that were ever needed
 
     def admit(self, now: int, duration: int) -> int:
         """The time (ns) at which a repair that arrives now, and takes `duration` in its slot, is done."""
-        if self._free_at is None:
+        if self._slots is None:
+            return now + duration
+        if len(self._free_at) < self._slots and (not self._free_at or self._free_at[0] > now):
+            heappush(self._free_at, now + duration)
             return now + duration
         end = max(now, self._free_at[0]) + duration
         heapreplace(self._free_at, end)

@@ -83,3 +83,9 @@ def test_availability_counts_the_repair():
     up = 1 - waited.sum() * 3.6e12 / history.wall_ns
     assert len(waited) > 8000
     assert up == pytest.approx(100 / 102, abs=3.5 * 2 * math.sqrt(2 / len(waited)) / 102)
+
+
+def test_more_slots_than_nodes_are_no_limit():
+    limits = ({}, {"cluster.repair_slots": "1 T"})
+    unlimited, wide = (World(load_scenario("small", keys), 0, 0).run().digest for keys in limits)
+    assert wide == unlimited
