@@ -56,8 +56,9 @@ def hunt_of(scenario: Scenario, seed: int, replication: int) -> Hunt | None:
 
 
 def _steps_at_most(sizes: Sizes) -> int:
-    """Steps of the run, or those that its time allows."""
-    return -(-sizes.limit_ns // sizes.full_step_ns) if sizes.steps is None else sizes.steps
+    """Steps that the run has, and that its time allows."""
+    allowed = -(-sizes.limit_ns // sizes.full_step_ns)
+    return allowed if sizes.steps is None else min(sizes.steps, allowed)
 
 
 def policy_of(scenario: Scenario) -> Policy:
