@@ -124,7 +124,7 @@ def test_a_document_in_flight_in_each_worker(ranks, workers, restarts, apart):
     """At most restarts x ranks x workers documents: that many, where every worker has one in flight."""
     readers = ranks * workers
     run = case(
-        "12*",
+        "12-document-in-flight",
         cluster__nodes=ranks,
         cluster__gpus_per_node=1,
         model__global_batch=ranks,

@@ -147,7 +147,7 @@ def test_repairs_of_one_length_are_that_long(tmp_path):
         ("node,start,end\na,1,2\nb,2,3\n", {"nodes": 1}, "nodes: expected at least the 2 nodes named until row 2"),
         ("node,start,end\na,1,5\na,2,3\n", {}, 'overlaps: expected "merge", or faults of one node apart'),
         ("node,begin,end\na,1,5\n", {}, "columns.time: expected a column of log.csv"),
-        ("node,start,end\n", {}, "expected faults within the length of the trace, found none"),
+        ("node,start,end\n", {}, "trace: expected a row for each fault or event, found none"),
     ],
 )
 def test_a_trace_that_cannot_be_read_is_told_in_one_line(tmp_path, text, changes, line):
