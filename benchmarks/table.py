@@ -37,7 +37,7 @@ class Row(NamedTuple):
 
 QUICK = {measure.__name__: measure for part in (clock, account, process) for measure in part.MEASURES}
 LONG = {measure.__name__: measure for part in (account, studies, storing, process) for measure in part.LONG}
-MEASURES = {**QUICK, **LONG}
+MEASURES = {**QUICK, **LONG, **{measure.__name__: measure for measure in account.ALONE}}
 
 
 def rows(names: Sequence[str]) -> list[Row]:
@@ -74,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asked.add_argument("--before", type=Path, metavar="FILE", help="the figures of another commit, to stand beside")
     options = asked.parse_args(arguments)
     before = json.loads(options.before.read_text())["figures"] if options.before else {}
-    found = rows(options.only or (MEASURES if options.long else QUICK))
+    found = rows(options.only or (QUICK | LONG if options.long else QUICK))
     machine = {
         "python": platform.python_version(),
         "cores": os.cpu_count(),
