@@ -10,17 +10,7 @@ from clustersim.data.orders import order_of
 from clustersim.loaders.returning import ReaderLoader
 from literal.compositions import BATCH, EPOCHS, RANKS, composed, compositions
 from literal.engine import live, shards_of, steps_of
-
-
-@st.composite
-def lives(draw):
-    """(ranks, start, stop, read) of each life of a job; a restart may go back behind the start of the life before."""
-    rows, start = [], 0
-    for _ in range(draw(st.integers(1, 5))):
-        stop = start + draw(st.integers(0, 9))
-        rows.append((draw(st.sampled_from(RANKS)), start, stop, stop + draw(st.integers(0, 1))))
-        start = draw(st.integers(max(0, start - 3), stop))
-    return rows
+from literal.lives import lives
 
 
 @settings(max_examples=1000, deadline=None, derandomize=True)
@@ -29,7 +19,7 @@ def lives(draw):
     st.sampled_from(["shuffle", "sequential", "shard-shuffle"]),
     st.integers(1, 150),
     st.integers(1, 25),
-    lives(),
+    lives(RANKS),
 )
 def test_readers_deliver_what_the_literal_loader_does(made, kind, samples, shards, rows):
     stated, parts = made

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from literal.compositions import EPOCHS, compositions
 from literal.compositions import RANKS as READERS
 from literal.engine import live, shards_of, steps_of
+from literal.lives import lives
 
 from clustersim.data.blend import Blend
 from clustersim.data.corpus import Corpus
@@ -41,17 +42,6 @@ COMPOSITIONS = [
 
 
 @st.composite
-def lives(draw):
-    """(ranks, start, stop, read) of each life of a job; a restart may go back behind the start of the life before."""
-    rows, start = [], 0
-    for _ in range(draw(st.integers(1, 5))):
-        stop = start + draw(st.integers(0, 9))
-        rows.append((draw(st.sampled_from(RANKS)), start, stop, stop + draw(st.integers(0, 1))))
-        start = draw(st.integers(max(0, start - 3), stop))
-    return rows
-
-
-@st.composite
 def ramps(draw):
     """A full batch of at least as many samples as ranks, and stages of smaller ones: (until, batch)."""
     sizes = sorted(draw(st.sets(st.integers(max(RANKS), 12), min_size=1, max_size=4)))
@@ -71,7 +61,7 @@ def mixtures(draw):
 
 
 @settings(max_examples=600, deadline=None, derandomize=True)
-@given(st.sampled_from(COMPOSITIONS), mixtures(), ramps(), lives())
+@given(st.sampled_from(COMPOSITIONS), mixtures(), ramps(), lives(RANKS))
 def test_the_model_is_made_of_the_same_batches(parts, mixture, batches, rows):
     assume(parts.comes_back != "reshuffle" or all(kind != "sequential" for _, kind, _ in mixture))
     orders = [order_of(kind, Corpus(size, min(size, 5)), seed, 0) for seed, (size, kind, _) in enumerate(mixture)]
@@ -129,7 +119,7 @@ def test_the_model_is_made_of_the_same_batches(parts, mixture, batches, rows):
 @st.composite
 def lives_of_readers(draw):
     """As `lives`, on ranks that divide the batches."""
-    first, *others = draw(lives())
+    first, *others = draw(lives(RANKS))
     ranks = st.sampled_from(READERS)
     return [(draw(ranks), *life[1:]) for life in (first, *others)]
 
