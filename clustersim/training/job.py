@@ -1,8 +1,9 @@
 """The job: it trains, is interrupted, recovers, and trains again.
 
 A state machine on alarms. A leg waits for nothing but its interruption or the end of the run; a recovery takes one
-alarm for what it takes to know what broke, and one for all from scheduling to the first step. Any failure that hits
-the job during a recovery begins it anew.
+alarm for what it takes to know what broke, and one for all from scheduling to the first step, or none where nothing
+else can happen before. Any failure that hits the job during a recovery begins it anew. Whoever is called is told the
+time, which may be ahead of SimPy's then.
 """
 
 from collections.abc import Sequence
