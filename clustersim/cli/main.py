@@ -54,12 +54,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if sys.stdout is None:
         complain("could not write: stdout is closed")
         return UNFINISHED
-    with stopped_by_signals() as heard:
+    with stopped_by_signals(for_good=arguments is None) as heard:
         code = _run(list(sys.argv[1:] if arguments is None else arguments) or ["--help"], heard)
-        by = heard[0] if heard else signal.SIGINT
-        if code == _INTERRUPTED:
-            complain(stopped_by(interrupt(by)))
-            code = UNFINISHED
+    by = heard[0] if heard else signal.SIGINT
+    if code == _INTERRUPTED:
+        complain(stopped_by(interrupt(by)))
+        code = UNFINISHED
     # A signal may come when all is done.
     return code if code == 0 or by is signal.SIGINT else _SIGNALLED + by
 

@@ -110,4 +110,4 @@ def test_fuzzed_files(folder, capsys):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2, 42))
 def test_twenty_thousand_fuzzed_files(folder, capsys, seed):
-    _play(folder, seed, 500, capsys)
+    print("files by exit code:", _play(folder, seed, 500, capsys))  # which `pytest -rP` shows

@@ -34,8 +34,6 @@ def stopped(arguments, after_s, by):
         signal.signal(signal.SIGPROF, before)
 
 
-# What a signal raises in the callback of a weak reference Python swallows: that command goes on to its end.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("instants", [1, pytest.param(20, marks=pytest.mark.slow)])
 def test_stopped_anywhere(name, instants, folder, capsys):

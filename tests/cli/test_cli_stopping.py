@@ -1,0 +1,59 @@
+"""Signals that come where Python cannot raise anything, and those that come when a command has ended."""
+
+import signal
+import subprocess
+import sys
+import time
+import weakref
+
+import pytest
+
+import clustersim.study.work as work_module
+from clustersim import simulate
+
+
+class Watched:
+    pass
+
+
+@pytest.mark.parametrize(("by", "code", "word"), [(signal.SIGINT, 1, "Ctrl-C"), (signal.SIGTERM, 143, "SIGTERM")])
+def test_a_signal_that_python_swallows_comes_again(by, code, word, tmp_path, monkeypatch, clustersim):
+    begun = []
+
+    def swallowing(scenario, replication, seed):
+        begun.append(replication)
+        if replication == 1:
+            watched = Watched()
+            _ = weakref.ref(watched, lambda _: signal.raise_signal(by))
+            del watched
+            time.sleep(5)
+        return simulate(scenario, replication, seed)
+
+    monkeypatch.setattr(work_module, "simulate", swallowing)
+    study = ["sweep", "small", "--replications", "3", "--workers", "1", "--out", tmp_path / "study"]
+    told = f"stopped by {word}; 1 of 3 runs are kept, --resume goes on with them\n"
+    assert clustersim(*study) == (code, "", told)
+    assert begun == [0, 1]
+
+
+STOPPED_TWICE = """
+import signal, sys
+import clustersim.cli.check as check
+import clustersim.cli.main as entry
+
+say = entry.complain
+
+def stopped_again(line):
+    signal.raise_signal(signal.SIGINT)
+    say(line)
+
+check.load = lambda *_: signal.raise_signal(signal.SIGINT)
+entry.complain = stopped_again
+sys.argv[1:] = ["check", "small"]
+sys.exit(entry.main())
+"""
+
+
+def test_a_process_that_is_stopped_ends_in_peace():
+    ended = subprocess.run([sys.executable, "-c", STOPPED_TWICE], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", "stopped by Ctrl-C\n")
