@@ -9,10 +9,9 @@ from rich.text import Text
 
 from clustersim.cli.output import table
 from clustersim.cli.words import count, hours, plural, share
+from clustersim.study.best import Best, best_by
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from clustersim.study.study import Study
 
 SHOWN = {
@@ -57,21 +56,38 @@ def sweep_page(study: Study, name: str) -> list[RenderableType]:
 
 
 def answer(study: Study) -> str:
-    """Where the most of the time is useful, and where the data is damaged least."""
-    keys = list(study.manifest["design"]["points"][0])
-    means = study.table.groupby("point")[["ettr", "extra_views", "missing_views"]].mean()
-    useful, damage = means["ettr"], means["extra_views"] + means["missing_views"]
+    """Where the most of the time is useful, and where the data is damaged least, each with its interval.
 
-    def at(picked: pd.Series) -> str:
-        """The first of the points picked, and how many are as good."""
-        points = study.points.set_index("point").loc[picked.index[picked]]
-        if not keys or len(points) == len(study.points):
-            return ""
-        others = f" (and at {plural(len(points) - 1, 'other point')})" if len(points) > 1 else ""
-        return " at " + ", ".join(f"{key} = {points[key].iloc[0]}" for key in keys) + others
+    Points that end by time come to different steps, so damage is told for each planned view.
+    """
+    table = study.table.set_index(["point", "replication"])
+    damage = (table["extra_views"] + table["missing_views"]) / table["planned_views"].where(
+        table["planned_views"] > 0, 1
+    )
+    useful, sound = best_by(table["ettr"]), best_by(damage, most=False)
+    most = f"Most useful share of time: {_with_half(useful)}{_at(study, useful)}."
+    if not damage.any():
+        return f"{most} Nothing is seen twice or missed{' at any point' if len(study.points) > 1 else ''}."
+    least = f"{_with_half(sound)} of the planned views, extra and missing together"
+    return f"{most} Least damage: {least}{_at(study, sound)}."
 
-    most = f"Most useful share of time: {share(useful.max())}{at(useful == useful.max())}."
-    return f"{most} Least damage: {count(damage.min())} extra and missing views{at(damage == damage.min())}."
+
+def _with_half(found: Best) -> str:
+    return share(found.mean) + (f" ± {share(found.half_width)}" if found.half_width else "")
+
+
+def _at(study: Study, found: Best) -> str:
+    """What the best point sets, and how many others chance alone may have put behind it; empty for an only point."""
+    values = study.manifest["design"]["points"]
+    if len(values) == 1:
+        return ""
+    point = study.points.set_index("point").loc[found.point]
+    said = " at " + ", ".join(f"{key} = {point[key]}" for key in values[0])
+    if not found.as_good:
+        return said
+    others = len(found.as_good)
+    number = "all other points" if others == len(values) - 1 > 1 else plural(others, "other point")
+    return f"{said} (as good, within 95 % intervals: {number})"
 
 
 def as_json(study: Study, name: str) -> dict[str, Any]:
