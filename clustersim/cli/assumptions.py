@@ -2,16 +2,15 @@
 
 from rich.table import Table
 
+from clustersim.cli.breakage import failures_in_words, lasts, maintenance_in_words
 from clustersim.cli.output import table
 from clustersim.cli.words import count, duration, plural, share
-from clustersim.cluster.compile import law_of
 from clustersim.forecast import Forecast
 from clustersim.loaders.taken_out import wanders
 from clustersim.scenario import Scenario
-from clustersim.scenario.checkpoint import Medium
+from clustersim.scenario.checkpoint import Medium, Tier
 from clustersim.scenario.cluster import Cluster
-from clustersim.scenario.failures import Stochastic
-from clustersim.scenario.traced import Traced
+from clustersim.scenario.quantities import LIMIT
 from clustersim.storage.feeding import supply_of
 
 _UNSURE = 0.01  # of a mean wait, from where on its error is worth a word
@@ -20,11 +19,14 @@ _POLICIES = {
     "wait": "lost nodes are waited for",
     "shrink": "goes on with the replicas that remain",
 }
+_GROWS = {
+    "next-interruption": "takes nodes that are back when it is interrupted",
+    "at-once": "restarts at once for nodes that are back",
+    "next-checkpoint": "restarts at the next checkpoint for nodes that are back",
+}
 
 _SURVIVES = {
     "process": "failures that take no node",
-    "node": "the loss of a node",
-    "domain": "the loss of a domain",
     "job": "every failure",
 }
 
@@ -37,8 +39,8 @@ def assumptions(scenario: Scenario, forecast: Forecast) -> Table:
         ("machine", _machine(scenario, forecast)),
         ("step", _step(scenario, forecast)),
         ("mixture", _mixture(scenario, forecast)),
-        ("failures", _failures(scenario, forecast)),
-        ("maintenance", _maintenance(scenario)),
+        ("failures", failures_in_words(scenario, forecast)),
+        ("maintenance", maintenance_in_words(scenario)),
         ("checkpoint", _checkpoint(scenario, forecast)),
         ("recovery", f"{_lost(scenario)}; {_restart(forecast)}"),
         ("rewinds", _rewinds(scenario)),
@@ -56,11 +58,13 @@ def _machine(scenario: Scenario, forecast: Forecast) -> str:
     nodes = f"{plural(cluster.nodes, 'node')} with {plural(cluster.gpus_per_node, 'GPU')} each"
     said = [plural(cluster.spares, "spare") if cluster.spares else "no spares"]
     if cluster.cold is not None:
-        said.append(plural(cluster.cold.nodes, "cold spare"))
+        said.append(f"{plural(cluster.cold.nodes, 'cold spare')} up after {lasts(cluster.cold.start_up)}")
     if cluster.borrowed is not None:
-        said.append(f"{plural(cluster.borrowed.nodes, 'node')} to borrow")
+        said.append(f"{plural(cluster.borrowed.nodes, 'node')} to borrow after {lasts(cluster.borrowed.after)}")
     if cluster.repair_slots is not None:
         said.append(plural(cluster.repair_slots, "repair slot"))
+    if cluster.nodes_per_domain is not None:
+        said.append(f"domains of {plural(cluster.nodes_per_domain, 'node')}")
     return "; ".join([f"{nodes}, {', '.join(said)}", plural(forecast.data_parallel, "replica"), *_worse(cluster)])
 
 
@@ -68,13 +72,17 @@ def _worse(cluster: Cluster) -> list[str]:
     """Which nodes are worse than others, and when one is given up."""
     said, lemons, retirement = [], cluster.lemons, cluster.retirement
     if lemons is not None:
-        said.append(f"{share(lemons.share)} of the nodes are lemons, which fail {lemons.times:g} times as often")
-    if retirement is not None and retirement.within is not None:
-        often = f"{plural(retirement.failures or 0, 'failure')} within {duration(retirement.within / 1e9)}"
-        said.append(f"a node is given up after {often}")
-    elif retirement is not None and retirement.half_life is not None:
-        halved = f"which halves in {duration(retirement.half_life / 1e9)}"
-        said.append(f"a node is given up at a score of {retirement.score:g}, {halved}")
+        cured = ", until they are repaired" if lemons.cured_by_repair else ""
+        said.append(f"{share(lemons.share)} of the nodes are lemons, which fail {lemons.times:g} times as often{cured}")
+    if retirement is not None:
+        if retirement.within is not None:
+            often = f"{plural(retirement.failures or 0, 'failure')} within {duration(retirement.within / 1e9)}"
+            given_up = f"after {often}"
+        else:
+            halved = f"which halves in {duration((retirement.half_life or 0) / 1e9)}"
+            given_up = f"at a score of {retirement.score:g}, {halved}"
+        replaced = "for good" if retirement.replaced == LIMIT else f"and replaced after {lasts(retirement.replaced)}"
+        said.append(f"a node is given up {given_up}, {replaced}")
     return said
 
 
@@ -98,39 +106,6 @@ def _mixture(scenario: Scenario, forecast: Forecast) -> str:
     )
 
 
-def _failures(scenario: Scenario, forecast: Forecast) -> str:
-    said = []
-    if forecast.interruption_mean_h is not None:
-        causes = plural(sum(cause.slows is None for cause in forecast.causes), "cause")
-        every = duration(3600 * forecast.interruption_mean_h)
-        said.append(f"{count(forecast.failures_per_day)} a day from {causes}, one every {every}, at full layout")
-    if forecast.scripted_failures:
-        said.append(f"{count(forecast.scripted_failures)} scripted")
-    if forecast.scripted_slow:
-        said.append(f"slow {plural(forecast.scripted_slow, 'time')} by script")
-    for failure in scenario.failures:
-        if isinstance(failure, Stochastic) and failure.uncertain:
-            said.append(f"{failure.cause}: a rate of which {plural(failure.count or 0, 'failure')} tell")
-    for place, faults in scenario.faults.items():
-        failure = scenario.failures[place]
-        assert isinstance(failure, Traced)
-        again = f", again every {duration(failure.length / 1e9)}" if failure.at_end == "repeat" else ""
-        said.append(f"{failure.cause}: {plural(len(faults), 'fault')} of a trace{again}")
-    for cause in forecast.causes:
-        if cause.slows is not None:
-            said.append(f"{cause.cause}: slow {count(cause.failures_per_day)} times a day, {cause.slows:g} x a step")
-    return "; ".join(said) or "none"
-
-
-def _maintenance(scenario: Scenario) -> str:
-    said = []
-    for each in scenario.maintenance:
-        what = "the whole machine" if each.nodes is None else plural(each.nodes, "node")
-        when = plural(len(each.at or ()), "time") if each.every is None else f"every {duration(each.every / 1e9)}"
-        said.append(f"{each.name}: {what} for {duration(law_of(each.takes).mean_ns / 1e9)}, {when}")
-    return "; ".join(said)
-
-
 def _checkpoint(scenario: Scenario, forecast: Forecast) -> str:
     checkpoint = scenario.checkpoint
     every = f"every {plural(forecast.interval_steps, 'step')} ({duration(forecast.interval_s)} of training)"
@@ -138,11 +113,23 @@ def _checkpoint(scenario: Scenario, forecast: Forecast) -> str:
     by = ", adapted at each restart" if checkpoint.every.by == "adaptive" else by
     stall, write = duration(forecast.save_s), duration(forecast.write_s)
     tiers = "".join(
-        f"; every {tier.every} to {tier.name}, which survives {_SURVIVES[tier.survives]}{_kept(tier)}"
+        f"; every {tier.every} to {tier.name}, which survives {_survived(tier)}{_kept(tier)}"
         for tier in checkpoint.tiers
     )
-    saved = f"training stands still for {stall}, and the save is durable {write} later{_kept(checkpoint)}"
-    return f"{every}{by}; {saved}{tiers}{_tried(scenario)}"
+    saved = f"training stands still for {stall}, and the save is durable {write} later"
+    if forecast.write_s > forecast.interval_s:
+        saved += f", one that falls due meanwhile {'waits' if checkpoint.when_busy == 'wait' else 'is left out'}"
+    if not checkpoint.final_checkpoint:
+        saved += ", what is not when the time is up is lost"
+    return f"{every}{by}; {saved}{_kept(checkpoint)}{tiers}{_tried(scenario)}"
+
+
+def _survived(tier: Tier) -> str:
+    """What a tier survives; of copies on several nodes or domains, that all but one are lost."""
+    if tier.survives in _SURVIVES:
+        return _SURVIVES[tier.survives]
+    lost = tier.copies - 1
+    return f"the loss of {'a' if lost == 1 else count(lost)} {tier.survives}{'' if lost == 1 else 's'}"
 
 
 def _kept(medium: Medium) -> str:
@@ -170,7 +157,17 @@ def _rewinds(scenario: Scenario) -> str:
 
 
 def _lost(scenario: Scenario) -> str:
-    return "the survivors go on in place" if scenario.recovery.in_place else _POLICIES[scenario.recovery.policy]
+    """What is done where nodes are lost, and of a job that may be smaller how small and how it grows."""
+    recovery, sizes = scenario.recovery, scenario.sizes
+    if recovery.policy != "shrink":
+        return _POLICIES[recovery.policy]
+    divides = f", and only divisors of {sizes.divided}" if sizes.uneven_refused else ""
+    said = ["the survivors go on in place" if recovery.in_place else _POLICIES["shrink"]]
+    said[0] += f", at least {count(sizes.min_data)}{divides}"
+    if recovery.batch == "shrinks":
+        said.append("each replica keeps its part of the batch")
+    said.append("others join when they are back" if recovery.in_place else _GROWS[recovery.grow_back])
+    return "; ".join(said)
 
 
 def _restart(forecast: Forecast) -> str:
@@ -184,7 +181,9 @@ def _reading(scenario: Scenario) -> str:
     stated = loader.model_dump(exclude={"preset", "saves", "comes_back"})
     others = [f"{key} {_spelt(value)}" for key, value in stated.items() if value != usual[key]]
     parts = [f"a checkpoint saves {loader.saves}", f"a restart comes back: {loader.comes_back}", *others]
-    return f"order {scenario.data.order}; {name}: {', '.join(parts)}"
+    skipped = sum(end - begin for begin, end in scenario.data.skipped)
+    passes = f"; {plural(skipped, 'position')} are passed over" if skipped else ""
+    return f"order {scenario.data.order}; {name}: {', '.join(parts)}{passes}"
 
 
 def _storage(scenario: Scenario) -> str:

@@ -46,27 +46,101 @@ def test_what_becomes_of_checkpoints_and_rewinds_are_told(clustersim):
 @pytest.mark.parametrize(
     ("retirement", "given_up"),
     [
-        ('{failures=3,within="7 d"}', "3 failures within 7 d"),
-        ('{score=2.5,half_life="7 d"}', "at a score of 2.5, which halves in 7 d"),
+        ('{failures=3,within="7 d"}', "after 3 failures within 7 d, for good"),
+        (
+            '{score=2.5,half_life="7 d",replaced="5 d"}',
+            "at a score of 2.5, which halves in 7 d, and replaced after 5 d",
+        ),
     ],
 )
-def test_the_machine_and_what_breaks_it_are_told(clustersim, retirement, given_up):
+def test_the_machine_is_told(clustersim, retirement, given_up):
     keys = {
-        "cluster.cold": '{nodes=1,start_up="5 min"}',
+        "cluster.cold": '{nodes=1,start_up={type="exponential",mean="5 min"}}',
         "cluster.borrowed": '{nodes=6,after="2 h"}',
-        "cluster.lemons": "{share=0.1,times=5}",
+        "cluster.lemons": "{share=0.1,times=5,cured_by_repair=true}",
+        "cluster.nodes_per_domain": "4",
         "cluster.retirement": retirement,
-        "failures": '[{cause="wear",count=8,over="27 d",on_nodes=64,uncertain=true}]',
     }
+    assert (
+        "2 spares, 1 cold spare up after 5 min on average, 6 nodes to borrow after 2 h, 4 repair slots, domains of 4 "
+        "nodes; 16 replicas; 10.0 % of the nodes are lemons, which fail 5 times as often, until they are repaired; a "
+        f"node is given up {given_up} step"
+    ) in told(clustersim, **keys)
+
+
+def told(clustersim, **keys):
+    """The page of `small` with some keys, as one line."""
     _, out, _ = clustersim("check", "small", *(word for key in keys for word in ("--set", f"{key}={keys[key]}")))
-    told = " ".join(out.split())
-    assert (
-        "2 spares, 1 cold spare, 6 nodes to borrow, 4 repair slots; 16 replicas; 10.0 % of the nodes are lemons" in told
+    return " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    ("cause", "words"),
+    [
+        ("", None),
+        ('law={type="weibull",shape=0.7}', "Weibull lives of shape 0.7"),
+        ('law={type="lognormal",sigma=2}', "lognormal lives of sigma 2"),
+        ('law={type="empirical",durations=["3 d","9 d"]}', "2 lives seen"),
+        ('ages="training"', "ages while the job trains alone"),
+        (
+            'steps={by="age",at=["1 d","9 d"],times=[0.5,0.1]}',
+            "0.5 times the rate from 24 h of age on, 0.1 times the rate",
+        ),
+        ('kind="hang",detection="10 min"', "hangs for 10 min"),
+        ('kind="hang",detection="never"', "hangs for good"),
+        ('kind="silent",detection={type="exponential",mean="3 h"}', "corrupts the weights, which is seen after 3 h on"),
+        ('kind="false-alarm"', "a false alarm"),
+        ('kind="slow",slows=1.5,detection="1 h"', "slow 0.112 times a day, 1.5 x a step, found after 60 min"),
+        ('repair="1 h",transient=0.25,renews="all"', "25.0 % take no node, a repair renews all causes"),
+        ('repair="1 h",misdiagnosis=0.1,recurs="2 h"', "in 10.0 % another node is taken out, what is not mended fails"),
+        ('repair="1 h",repair_starts="detection"', "repair starts at the detection"),
+        (
+            'repair="1 h",escalates=0.2,manual_repair="2 d",repair_fails=0.1,manual_fails=0.05',
+            "20.0 % of the repairs go on by hand for 2 d, 10.0 % of the repairs mend nothing, 5.0 % of those by hand",
+        ),
+    ],
+)
+def test_what_is_peculiar_to_a_cause_is_told(clustersim, cause, words):
+    """Causes that are alike are told together, plain crashes not at all."""
+    causes = ",".join(f'{{cause="{name}",rate="7 per 1000 node-days",{cause}}}' for name in ("one", "two"))
+    page = told(clustersim, failures=f"[{causes}]".replace(",}", "}"))
+    if words is None:
+        assert "one every 4.46 d, at full layout checkpoint" in page
+    else:
+        assert (f" one: {words}" if "slow" in cause else f"; one, two: {words}") in page
+
+
+def test_domains_and_uncertain_rates_are_told(clustersim):
+    switch = '{cause="switch",scope="domain",rate="1 per domain-year"}'
+    wear = '{cause="wear",count=8,over="27 d",on_nodes=64,uncertain=true}'
+    page = told(clustersim, failures=f"[{switch},{wear}]", **{"cluster.nodes_per_domain": 4})
+    assert "; switch: takes whole domains; wear: a rate of which 8 failures tell checkpoint" in page
+
+
+def test_how_a_smaller_job_goes_on_is_told(clustersim):
+    at_once = {"recovery.policy": "shrink", "recovery.grow_back": "at-once", "parallelism.uneven": "refuse"}
+    whole = "goes on with the replicas that remain, at least 8, and only divisors of 512; restarts at once for nodes"
+    assert whole in told(clustersim, **at_once, **{"parallelism.min_data": 8})
+    in_place = {"recovery.policy": "shrink", "recovery.in_place": "true", "recovery.batch": "shrinks"}
+    shrinks = "the survivors go on in place, at least 12; each replica keeps its part of the batch; others join when"
+    assert shrinks in told(
+        clustersim, **in_place, **{"loader.preset": "torchdata-map", "loader.rank_batch": "constant"}
     )
-    assert (
-        f"which fail 5 times as often; a node is given up {'' if 'score' in retirement else 'after '}{given_up}" in told
-    )
-    assert "at full layout; wear: a rate of which 8 failures tell" in told
+
+
+def test_saves_that_meet_and_the_end_are_told(clustersim):
+    keys = {"checkpoint.write": "40 min", "checkpoint.final_checkpoint": "false", "checkpoint.keep": 3}
+    lost = "what is not when the time is up is lost, the newest 3 are kept"
+    assert f"durable 40 min later, one that falls due meanwhile waits, {lost}" in told(clustersim, **keys)
+    keys["checkpoint.when_busy"] = "skip"
+    assert "durable 40 min later, one that falls due meanwhile is left out" in told(clustersim, **keys)
+    tiers = '[{name="memory",every="5 steps",survives="domain",copies=3}]'
+    page = told(clustersim, **{"checkpoint.when_busy": "skip", "checkpoint.tiers": tiers})
+    assert "every 5 steps to memory, which survives the loss of 2 domains" in page
+
+
+def test_positions_that_are_passed_over_are_told(clustersim):
+    assert "comes back: exact; 30 positions are passed over" in told(clustersim, **{"data.skip": "[[10,20],[40,60]]"})
 
 
 def test_a_trace_is_told(clustersim):

@@ -222,7 +222,7 @@ def test_what_is_planned_and_what_is_slow_is_said_and_counts_as_no_interruption(
     assert (expected.failures_per_day, expected.restart_s) == (without.failures_per_day, without.restart_s)
     told = dict(zip(*(list(column.cells) for column in assumptions(scenario, expected).columns), strict=True))
     assert told["failures"].startswith("2 a day from 1 cause, ")
-    assert told["failures"].endswith("; hot: slow 1 times a day, 1.5 x a step")
+    assert told["failures"].endswith("; hot: slow 1 times a day, 1.5 x a step, found after 2 h")
     assert told["maintenance"] == "firmware: the whole machine for 4 h, every 7 d; rolling: 2 nodes for 30 min, 1 time"
 
 
