@@ -22,8 +22,6 @@ from analysis.output import draw, refuse, say
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_FIFTHS = 5
-
 
 class Responses(NamedTuple):
     """How a figure answers to the points of a design."""
@@ -60,20 +58,41 @@ def load(directory: Path, figure: str) -> Responses:
 
 
 def tornado(responses: Responses) -> pd.DataFrame:
-    """One row a key: key, low, high, mean_low, mean_high, swing; the key of the widest swing comes first.
+    """One row a key: key, low, high, at_low, at_high, swing, swing_ci95_low, swing_ci95_high; the widest swing first.
 
-    mean_low is the figure's mean over the points whose value of the key is in the lowest fifth of its range, whatever
-    their other values; mean_high that of the highest fifth; the swing is mean_high - mean_low. NaN where no point is
-    there.
+    at_low and at_high are the figure at the two ends of the key's range, the other keys in the middle of theirs, by a
+    least-squares plane over all keys: so what the others happen to be at few points is not taken for this key's doing.
+    The swing is at_high - at_low, with its 95 % interval by Student's t, in which all that is no plane counts as
+    chance. Of Saltelli's samples only A and B are taken, which are independent. NaN where points are too few.
     """
-    rows = []
-    for column, (key, (low, high)) in enumerate(responses.ranges.items()):
-        place = responses.places[:, column]
-        sides = [responses.means[side] for side in (place < 1 / _FIFTHS, place >= 1 - 1 / _FIFTHS)]
-        lowest, highest = (float(side.mean()) if len(side) else np.nan for side in sides)
-        rows.append((key, str(low), str(high), lowest, highest, highest - lowest))
-    frame = pd.DataFrame(rows, columns=["key", "low", "high", "mean_low", "mean_high", "swing"])
+    keys = len(responses.ranges)
+    taken = 2 * len(responses.means) // (2 + keys) if responses.kind == "saltelli" else len(responses.means)
+    # float64[points, 1 + keys]
+    terms = np.column_stack([np.ones(taken), responses.places[:taken] - 0.5])
+    plane, halves = _plane(terms, responses.means[:taken])
+    rows = [
+        (key, str(low), str(high), plane[0] - slope / 2, plane[0] + slope / 2, slope, slope - half, slope + half)
+        for (key, (low, high)), slope, half in zip(responses.ranges.items(), plane[1:], halves[1:], strict=True)
+    ]
+    names = ("key", "low", "high", "at_low", "at_high", "swing", "swing_ci95_low", "swing_ci95_high")
+    frame = pd.DataFrame(rows, columns=names)
     return frame.sort_values("swing", key=abs, ascending=False, ignore_index=True)
+
+
+def _plane(terms: NDArray[np.float64], means: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Coefficients by least squares, float64[terms], and half of the 95 % interval of each."""
+    from scipy.special import stdtrit
+
+    points, count = terms.shape
+    found, _, rank, _ = np.linalg.lstsq(terms, means)
+    plane = found.astype(np.float64)
+    if rank < count:
+        return np.full(count, np.nan), np.full(count, np.nan)
+    if points == count:
+        return plane, np.full(count, np.nan)
+    variance = float(((means - terms @ plane) ** 2).sum()) / (points - count)
+    errors = np.sqrt(variance * np.diag(np.linalg.inv(terms.T @ terms)))
+    return plane, (stdtrit(points - count, 0.975) * errors).astype(np.float64)
 
 
 def indices(responses: Responses, seed: int = 0) -> pd.DataFrame:
@@ -113,22 +132,28 @@ def indices(responses: Responses, seed: int = 0) -> pd.DataFrame:
 
 
 def picture(responses: Responses) -> Figure:
-    """The tornado: a bar a key from the figure's mean at its low end to that at its high end, the widest on top."""
+    """The tornado: a bar a key between the figure at the two ends of its range, the widest on top.
+
+    A line on each bar's end at the high one is the 95 % interval of the swing.
+    """
     from matplotlib.figure import Figure as Drawn
 
     rows = tornado(responses)
-    drawn = Drawn(figsize=(8, 1.5 + 0.5 * len(rows)), layout="constrained")
+    drawn = Drawn(figsize=(8, 1.8 + 0.5 * len(rows)), layout="constrained")
     axes = drawn.add_subplot()
-    middle = float(responses.means.mean())
     heights = np.arange(len(rows))[::-1]
-    for column, colour, label in (("mean_low", "#5b8db8", "lowest fifth"), ("mean_high", "#c8713a", "highest fifth")):
-        axes.barh(heights, rows[column] - middle, left=middle, color=colour, height=0.6, label=f"{label} of the range")
-    axes.axvline(middle, color="black", linewidth=0.8)
+    half = (rows["swing_ci95_high"] - rows["swing_ci95_low"]) / 2
+    middle = (rows["at_low"] + rows["at_high"]) / 2
+    for column, colour, label in (("at_low", "#5b8db8", "low"), ("at_high", "#c8713a", "high")):
+        bar = rows[column] - middle
+        axes.barh(heights, bar, left=middle, color=colour, height=0.6, label=f"{label} end of the range")
+    axes.errorbar(rows["at_high"], heights, xerr=half, fmt="none", ecolor="black", capsize=3)
+    axes.axvline(middle.mean(), color="black", linewidth=0.8)
     labels = [f"{row.key}\n{row.low} .. {row.high}" for row in rows.itertuples()]
     # What a scenario says is shown as it is: a dollar sign begins no formula.
     axes.set_yticks(heights, [label.replace("$", r"\$") for label in labels])
-    axes.set_xlabel(f"{responses.figure}, mean over the other keys' ranges")
-    axes.legend(loc="best", frameon=False)
+    axes.set_xlabel(f"{responses.figure}, other keys in the middle; line: 95 % interval of the swing")
+    drawn.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
     return drawn
 
 

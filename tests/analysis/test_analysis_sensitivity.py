@@ -44,15 +44,31 @@ def test_indices_of_the_ishigami_function_are_the_known_ones(tmp_path):
     assert list(found.index) == ["x", "y", "z"]
 
 
-def test_a_tornado_has_the_swings_of_a_plane(tmp_path):
-    where = study(tmp_path / "s", cs.latin_hypercube(RANGES, 2000, seed=2), lambda x, y, z: 1 + x - 3 * y)
-    rows = sensitivity.tornado(sensitivity.load(where, "ettr"))
+@pytest.mark.parametrize("design", [cs.latin_hypercube(RANGES, 4, seed=2), cs.saltelli(RANGES, 8, seed=2)])
+def test_a_tornado_has_the_swings_of_a_plane(tmp_path, design):
+    """Exactly, whatever the other keys happen to be at its few points."""
+    rows = sensitivity.tornado(sensitivity.load(study(tmp_path / "s", design, lambda x, y, z: 1 + x - 3 * y), "ettr"))
     assert rows["key"].tolist() == ["y", "x", "z"]
-    # From the middle of the lowest fifth to that of the highest: 0.8 of the range; the other keys' chance is left.
-    error = np.sqrt(2 * (1 / 12 + 9 / 12) / 400)
-    for row in rows.itertuples():
-        assert abs(row.swing - 0.8 * {"x": 1, "y": -3, "z": 0}[row.key]) < 4 * error
-        assert row.swing == pytest.approx(row.mean_high - row.mean_low)
+    assert rows["swing"].tolist() == pytest.approx([-3, 1, 0], abs=1e-12)
+    assert rows["at_low"].tolist() == pytest.approx([1.5, -0.5, 0])
+    assert rows["at_high"].tolist() == pytest.approx([-1.5, 0.5, 0])
+    assert rows["swing_ci95_low"].isna().all() == (len(design.points) == 4)
+
+
+def test_a_swings_interval_holds_it_in_19_of_20_designs(tmp_path):
+    draw = np.random.default_rng(3)
+    held = 0
+    for seed in range(200):
+        design = cs.saltelli(RANGES, 8, seed)
+        where = study(tmp_path / str(seed), design, lambda x, y, z: 2 * x - y + draw.normal(0, 0.3))
+        row = sensitivity.tornado(sensitivity.load(where, "ettr")).set_index("key").loc["x"]
+        held += row["swing_ci95_low"] <= 2 <= row["swing_ci95_high"]
+    assert abs(held - 190) < 3 * np.sqrt(200 * 0.95 * 0.05)
+
+
+def test_too_few_points_have_no_swing(tmp_path):
+    where = study(tmp_path / "s", cs.latin_hypercube(RANGES, 3), lambda x, y, z: x)
+    assert sensitivity.tornado(sensitivity.load(where, "ettr"))["swing"].isna().all()
 
 
 def test_a_swept_study_is_told_and_drawn(tmp_path, capsys):
