@@ -12,6 +12,8 @@ from typing import Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from clustersim.loaders.picks import Picks
+
 Ints = NDArray[np.int64]
 Uneven = Literal["pad", "drop", "leave"]
 
@@ -145,7 +147,45 @@ class Contiguous:
         return offsets
 
 
-class Sharded:
+class InPieces:
+    """Readers that each read pieces of the epoch, one after another."""
+
+    def __init__(self, reader: Ints, offset: Ints, size: Ints, readers: int) -> None:
+        """Deal out the pieces, reader by reader.
+
+        Args:
+            reader: whose each piece is, rising, int64[pieces].
+            offset: at which each begins, int64[pieces].
+            size: the samples of each, int64[pieces].
+            readers: how many there are.
+        """
+        self.reader = reader
+        self._offset = offset
+        self._size = size
+        self._first = np.searchsorted(reader, np.arange(readers + 1))  # of each reader, in these lists
+        before = np.concatenate([np.zeros(1, np.int64), np.cumsum(size)])
+        own = before[self._first]
+        self._local = before[:-1] - np.repeat(own[:-1], np.diff(self._first))  # local position at which a piece begins
+        self.lengths: Ints = np.diff(own)
+
+    def runs(self, begun: Ints, ended: Ints, pace: Ints) -> Runs:
+        """One run for each piece that a reader touches."""
+        begin = np.maximum(begun[self.reader], self._local)
+        end = np.minimum(ended[self.reader], self._local + self._size)
+        start = self._offset + begin - self._local
+        zero, one = np.zeros_like(start), np.ones_like(start)
+        return _filled(Runs(self.reader, begin, start, start + end - begin, one, zero, one, one))
+
+    def offsets(self, reader: int, start: int, stop: int) -> Ints:
+        """The offsets at local positions [start, stop) of a reader, int64[stop - start]."""
+        local = np.arange(start, stop, dtype=np.int64)
+        low, high = self._first[reader : reader + 2]
+        turn = low + np.searchsorted(self._local[low:high], local, side="right") - 1
+        offsets: Ints = self._offset[turn] + local - self._local[turn]
+        return offsets
+
+
+class Sharded(InPieces):
     """Whole shards, in the epoch's order, are dealt round robin or in contiguous runs of them.
 
     `shard` lists them reader by reader, by their place in the epoch's order; `reader` says whose: int64[shards] each.
@@ -157,7 +197,7 @@ class Sharded:
         readers: int,
         contiguous: bool,
         ranks: int,
-        shuffle: Sequence[np.random.Generator] | None = None,
+        shuffle: Sequence[np.random.Generator | Picks] | None = None,
     ) -> None:
         """Deal out the shards.
 
@@ -180,36 +220,12 @@ class Sharded:
                 [by.permutation(own) for by, own in zip(shuffle, np.split(shard, cuts), strict=True)]
             )
         self.shard: Ints = shard
-        size = np.diff(shard_begins)[shard]
-        self.reader: Ints = owner[shard]
-        self._first = np.searchsorted(self.reader, np.arange(readers + 1))  # of each reader, in these lists
-        before = np.cumsum(size) - size
-        own = np.append(before, shard_begins[-1])[self._first]
-        self._local = before - np.repeat(own[:-1], np.diff(self._first))  # local position at which a shard begins
-        self._size = size
-        self._offset = shard_begins[:-1][shard]
-        self.lengths: Ints = np.diff(own)
+        super().__init__(owner[shard], shard_begins[:-1][shard], np.diff(shard_begins)[shard], readers)
 
     @property
     def shards(self) -> list[Ints]:
         """Each reader's shards, by their place in the epoch's order."""
         return np.split(self.shard, self._first[1:-1])
-
-    def runs(self, begun: Ints, ended: Ints, pace: Ints) -> Runs:
-        """One run for each shard that a reader touches."""
-        begin = np.maximum(begun[self.reader], self._local)
-        end = np.minimum(ended[self.reader], self._local + self._size)
-        start = self._offset + begin - self._local
-        zero, one = np.zeros_like(start), np.ones_like(start)
-        return _filled(Runs(self.reader, begin, start, start + end - begin, one, zero, one, one))
-
-    def offsets(self, reader: int, start: int, stop: int) -> Ints:
-        """The offsets at local positions [start, stop) of a reader, int64[stop - start]."""
-        local = np.arange(start, stop, dtype=np.int64)
-        low, high = self._first[reader : reader + 2]
-        turn = low + np.searchsorted(self._local[low:high], local, side="right") - 1
-        offsets: Ints = self._offset[turn] + local - self._local[turn]
-        return offsets
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from clustersim import streams
 from clustersim.data.orders import NestedShuffle, Order, Sequential, ShardShuffle, WithReplacement
 from clustersim.loaders.deal import Contiguous, Deal, Remaining, Sharded, Strided
-from clustersim.loaders.listed import Interleaved, Listed, Queued, canonical, groups_of
+from clustersim.loaders.listed import Interleaved, Listed, canonical, groups_of
 from clustersim.loaders.parts import Parts
+from clustersim.loaders.queued import Queued
 
 Ints = NDArray[np.int64]
 
@@ -27,7 +28,7 @@ class Dealer:
     def lists(self) -> bool:
         """Whether the composition needs samples listed: reads can then be counted sample by sample only."""
         parts = self._parts
-        listed = parts.interleave > 1 or parts.canonical > 0 or parts.partition in ("queue", "filtered", "slices")
+        listed = parts.interleave > 1 or parts.canonical > 0 or parts.partition in ("filtered", "slices")
         moves = parts.comes_back == "remainder" or parts.on_layout_change == "redivide"
         return listed or moves or isinstance(self._order, WithReplacement)
 
@@ -59,7 +60,8 @@ class Dealer:
         if parts.partition in ("filtered", "slices"):
             return self._shares(family, epoch, readers, batches)
         if parts.partition == "queue":
-            return Queued(self._shards(family, epoch), batches)
+            begins = self._begins(family, epoch)
+            return Queued(np.arange(len(begins) - 1), begins, batches)
         if parts.partition in ("shards", "contiguous-shards"):
             return self._sharded(family, epoch, readers, len(batches))
         uneven = "pad" if parts.last_batch == "pad" else parts.uneven

@@ -54,45 +54,6 @@ def groups_of(shards: Sequence[Ints], together: int) -> list[Ints]:
     return [np.concatenate([np.zeros(0, np.int64), *shards[low:high]]) for low, high in pairwise(cuts)]
 
 
-class Queued(Listed):
-    """Readers that take the next shard of one queue when theirs is used up; rank by rank, a batch a step."""
-
-    def __init__(self, shards: Sequence[Ints], batches: Ints) -> None:
-        """`batches`: samples that each reader takes a step, int64[readers]."""
-        self._shards = list(shards)
-        self._batches = batches.tolist()
-        super().__init__(self._play(None)[0])
-
-    def waiting(self, steps: int, again: bool) -> list[Ints]:
-        """The shards of the queue after so many steps; those in progress are put back, or count as done."""
-        _, doing, todo = self._play(steps)
-        return [*(doing if again else []), *todo]
-
-    def _play(self, steps: int | None) -> tuple[list[Ints], list[Ints], list[Ints]]:
-        todo, parts = list(self._shards), [[np.zeros(0, np.int64)] for _ in self._batches]
-        shard = [np.zeros(0, np.int64) for _ in self._batches]
-        used = [0] * len(self._batches)
-        step = 0
-        while steps is None or step < steps:
-            takes = []
-            for reader, batch in enumerate(self._batches):
-                left, rows = batch, []
-                while left and (used[reader] < len(shard[reader]) or todo):
-                    if used[reader] == len(shard[reader]):
-                        shard[reader], used[reader] = todo.pop(0), 0
-                    rows.append(shard[reader][used[reader] : used[reader] + left])
-                    used[reader] += len(rows[-1])
-                    left -= len(rows[-1])
-                takes.append(rows)
-            if not all(takes):
-                break
-            for part, rows in zip(parts, takes, strict=True):
-                part += rows
-            step += 1
-        doing = [one for one, at in zip(shard, used, strict=True) if at < len(one)]
-        return [np.concatenate(part) for part in parts], doing, todo
-
-
 class Redivided(Listed):
     """The rest of an epoch, dealt anew: from `start` on of the `stream` in which its first ranks would have read it."""
 

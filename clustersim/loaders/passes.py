@@ -75,7 +75,7 @@ class Pass:
         common = (self.family, self.epoch, self.endless, int(self.rank_batch.sum()))
         if read.shape[1] == 1 and isinstance(self.deal, Strided) and (read == read[0]).all():
             return *common, int(read[0, 0]) * len(read)  # ranks in step read one stretch of the epoch, however many
-        return *common, read.shape, read.tobytes(), turn.tobytes()
+        return *common, id(self.deal), read.shape, read.tobytes(), turn.tobytes()
 
     def by_reader(self, values: Ints) -> Ints:
         """Values of int64[ranks, workers] in the order of the readers: worker 0 of every rank, then worker 1."""

@@ -15,7 +15,7 @@ from clustersim.account import Draws, Spaces
 from clustersim.account.spaces import in_blocks
 from clustersim.data.orders import NestedShuffle, Order, Shuffle, WithReplacement
 from clustersim.loaders.buffers import Buffer
-from clustersim.loaders.deal import Deal, Remaining, Sharded
+from clustersim.loaders.deal import Deal, InPieces, Remaining
 from clustersim.loaders.dealer import Dealer
 from clustersim.loaders.flows import Flow, FlowSpaces, Source
 from clustersim.loaders.holes import reads_behind
@@ -91,8 +91,8 @@ class Readers:
 
     def deal(self, at: Standing) -> Deal | Listed:
         """How the epoch in which the readers stand is dealt out to them."""
-        if at.lists is not None:
-            return at.lists
+        if at.rest is not None:
+            return at.rest
         epoch = self._order_epoch(at)
         return self._dealer.deal(at.family, epoch, at.ranks, self.rank_batches(at.ranks), at.first)
 
@@ -173,7 +173,7 @@ class Readers:
         begun = self._next(at)
         if self._epochs is None:
             return None if begun is not None else left
-        if not isinstance(self.deal(at), Sharded | Listed | Remaining):
+        if not isinstance(self.deal(at), InPieces | Listed | Remaining):
             return left + (self._epochs - 1 - at.epoch) * (0 if begun is None else self._steps_of_epoch(begun))
         while begun is not None:
             left += self._steps_of_epoch(begun)
@@ -301,7 +301,8 @@ class Readers:
         """Whether `reads_to_count` are right in all, and not step by step: behind buffers that a restart loses."""
         parts = self.parts
         lost = self._rebases and not self._dealer.lists and not self._endless and not parts.buffer_saved
-        return lost and self._order.law != "other" and parts.partition != "strided" and parts.permutes == "epoch"
+        told = parts.partition not in ("strided", "queue") and parts.permutes == "epoch"
+        return lost and told and self._order.law != "other"
 
     def below(self, stretches: Sequence[Journey], step: int) -> list[Journey]:
         """The stretches as far as they lie below a step."""

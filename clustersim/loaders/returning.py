@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 from clustersim import streams
 from clustersim.history import Refused
 from clustersim.loaders import refusals
-from clustersim.loaders.listed import Interleaved, Listed, Queued, Redivided, in_steps, redivided
+from clustersim.loaders.deal import Deal
+from clustersim.loaders.listed import Interleaved, Listed, Redivided, in_steps, redivided
+from clustersim.loaders.queued import Queued
 from clustersim.loaders.readers import Readers
 from clustersim.loaders.standing import Carried, Kept, Standing
 
@@ -87,7 +89,7 @@ class ReaderLoader(Readers):
         parts = self.parts
         if parts.comes_back == "remainder":
             return self._remainder(at, ranks, leg)
-        if at.read.any() and parts.partition == "queue":
+        if parts.partition == "queue" and (at.read.any() or at.rest is not None):
             return self._requeued(at, ranks)
         if ranks != at.ranks and at.read.any() and parts.on_layout_change == "redivide":
             return self._redivided(at, ranks)
@@ -153,21 +155,21 @@ class ReaderLoader(Readers):
         start = int(at.read[rank, worker] - at.base[rank, worker])
         return self._flows.samples_at(flow, 0, np.arange(start, length))
 
-    def _listed(self, at: Standing, ranks: int, lists: Listed) -> Standing:
-        """The rest of the epoch as it is listed."""
-        return replace(self._begin(at, at.epoch, ranks, at.family), lists=lists, order_epoch=at.order_epoch)
+    def _with_rest(self, at: Standing, ranks: int, rest: Deal | Listed) -> Standing:
+        """At the start of what is left of the epoch."""
+        return replace(self._begin(at, at.epoch, ranks, at.family), rest=rest, order_epoch=at.order_epoch)
 
     def _remainder(self, at: Standing, ranks: int, leg: int) -> Standing:
         rest = self._unread(at, 0, 0)
         rest = streams.generator(*self._order.drawn_by, "remainder", leg, at.epoch).permutation(rest)
-        return self._listed(at, ranks, Listed([rest]))
+        return self._with_rest(at, ranks, Listed([rest]))
 
     def _requeued(self, at: Standing, ranks: int) -> Standing:
         dealt = self.deal(at)
         assert isinstance(dealt, Queued)
         steps = -(-int(at.read[0, 0]) // int(self.rank_batches(at.ranks)[0]))
-        waiting = dealt.waiting(steps, self.parts.unfinished_shard == "again")
-        return self._listed(at, ranks, Queued(waiting, self.rank_batches(ranks)))
+        left = dealt.after(steps, self.parts.unfinished_shard == "again", self.rank_batches(ranks))
+        return self._with_rest(at, ranks, left)
 
     def _redivided(self, at: Standing, ranks: int) -> Standing | Refused:
         """What nobody has read, in the order in which the ranks that began the epoch would have read it."""
@@ -175,8 +177,8 @@ class ReaderLoader(Readers):
         if count > self.size // ranks:
             return refusals.shares(self.size, ranks, count)
         drops, workers = self.parts.last_batch == "drop", at.read.shape[1]
-        if isinstance(at.lists, Redivided):
-            stream, start = at.lists.stream, at.lists.start
+        if isinstance(at.rest, Redivided):
+            stream, start = at.rest.stream, at.rest.start
         else:
             begun = self._begin(at, at.epoch, family=at.family)
             parts = [self._unread(begun, rank, worker) for worker in range(workers) for rank in range(at.ranks)]
@@ -185,7 +187,7 @@ class ReaderLoader(Readers):
         if position >= len(stream):
             return self._begin(at, at.epoch, ranks)
         batch = int(self.rank_batches(ranks).max())
-        return self._listed(at, ranks, redivided(stream, position, ranks, workers, batch, drops))
+        return self._with_rest(at, ranks, redivided(stream, position, ranks, workers, batch, drops))
 
     def _interleaved(self, at: Standing, ranks: int) -> Standing | Refused:
         """Each reader takes up how far its groups of shards were read, in the groups that it has now."""
@@ -204,7 +206,7 @@ class ReaderLoader(Readers):
             if len(read) < len(groups) or turn >= len(groups):
                 return refusals.groups(at.ranks, len(read), ranks, len(groups))
             states.append(([min(k, len(group)) for k, group in zip(read, groups, strict=False)], turn))
-        return self._listed(at, ranks, Interleaved(now.groups, states))
+        return self._with_rest(at, ranks, Interleaved(now.groups, states))
 
     def _skip(self, at: Standing, batches: Ints) -> Standing | Refused:
         """Passed over batches, int64[ranks], count as delivered; a rank that has not as many is at its end."""

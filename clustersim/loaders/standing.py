@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clustersim.loaders.deal import Deal
 from clustersim.loaders.listed import Listed
 from clustersim.loaders.passes import Pass
 
@@ -33,7 +34,7 @@ class Standing:
     order_epoch: int | None = None  # None: the epoch's own
     attempt: int = 0  # the restart that the buffers' random numbers are of, 0: they are the same after every one
     origin: int = 0  # the epoch that the seed calls 0
-    lists: Listed | None = None  # what the readers read until the epoch's end, where no deal of the epoch says it
+    rest: Deal | Listed | None = None  # what they read until the epoch's end, where it is not dealt as epochs are
     skipped: int = 0  # samples that each reader passes over at every epoch's start
     ahead: Ints = field(default_factory=lambda: _NO_BATCHES)  # int64[ranks, batches], fetched on other ranks: samples
     own_count: int = 0  # samples of the epoch that each rank took, by a count that a restart takes up

@@ -236,7 +236,7 @@ _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
             "keeps_count": (False,),
         },
     ),
-    ("readers_per_rank", {"partition": _PARTS}),
+    ("readers_per_rank", {"partition": _PARTS[:-1]}),  # a queue knows ranks alone
     ("uneven", {"partition": _IN_SAMPLES}),
     (
         "repeats",
@@ -303,7 +303,6 @@ _BESIDE: dict[tuple[str, object], dict[str, tuple[object, ...]]] = {
 
 # What makes a part that no formula gives; None: any value that is not the usual one.
 _LISTED: list[tuple[str, object]] = [
-    ("partition", "queue"),
     ("on_layout_change", "redivide"),
     ("partition", "filtered"),
     ("partition", "slices"),
@@ -316,6 +315,7 @@ _KEPT_BUFFER: list[tuple[str, object]] = [
     ("buffer_saved", True),
     ("buffer_kind", "window"),
     ("partition", "strided"),
+    ("partition", "queue"),
     ("permutes", "part"),
     ("repeats", None),
 ]
