@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -106,9 +105,9 @@ def feed(
     for name, world in worlds.items():
         assert world.storage is not None
         for entry, restart in zip(entries, restarts, strict=True):
-            loader = world.loader if isinstance(entry.scenario, ScenarioError) else entry.scenario.loader
-            reading = replace(reading_of(world), buffer=loader.buffer)
-            again = at if replays(loader) else 0
+            reader = world if isinstance(entry.scenario, ScenarioError) else entry.scenario
+            reading = reading_of(reader)
+            again = at if replays(reader.loader) else 0
             figures = _figures(entry.pattern, reading, store_of(world.storage, reading.nodes), again, steps)
             rows.append({"store": name, "pattern": entry.pattern, "loader": entry.loader, **figures, **restart})
     return pd.DataFrame(rows)

@@ -6,6 +6,7 @@ import pytest
 
 from clustersim.scenario import ScenarioError, load_scenario, presets
 from clustersim.storage.patterns import PATTERNS
+from clustersim.storage.quality import same_shard_behind_a_buffer, same_shard_in_a_run
 from clustersim.study.feed import feed
 
 SMALL = {
@@ -71,6 +72,18 @@ def test_a_loader_that_counts_batches_reads_them_again_to_find_its_place():
     saved, counted = table["scenario", "random", "scenario"], table["scenario", "random", "transformers-trainer"]
     assert counted["resume_s"] - saved["resume_s"] == pytest.approx(200 * 24 / (4 * 150))
     assert counted["first_batch_s"] == saved["first_batch_s"]
+
+
+def test_a_loader_that_deals_shards_out_mixes_those_of_all_ranks():
+    """Batches of 24 of four ranks: six samples of each, of shards that no other rank has; shards of 100."""
+    table = rows(feed(SMALL, loaders=["torchdata-iterable"], steps=5))
+    of_one_rank = 4 * 6 * 5 / (24 * 23)  # the pairs of a batch
+    one_stream = table["scenario", "shard-shuffle", "scenario"]
+    dealt = table["scenario", "shard-shuffle", "torchdata-iterable"]
+    buffered = table["scenario", "shuffle-buffer", "torchdata-iterable-buffer"]  # buffers of three
+    assert one_stream["same_shard"] == pytest.approx(same_shard_in_a_run(24, 100))
+    assert dealt["same_shard"] == pytest.approx(of_one_rank * same_shard_in_a_run(6, 100))
+    assert buffered["same_shard"] == pytest.approx(of_one_rank * same_shard_behind_a_buffer(6, 100, 3))
 
 
 def test_what_the_scenario_does_not_allow_says_why():
