@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -51,6 +52,7 @@ class _Entry(NamedTuple):
     loader: str
     scenario: Scenario | ScenarioError
     """With this loader, in this pattern's order; or why there is none."""
+    reading: Reading
 
 
 class _Restart(NamedTuple):
@@ -99,16 +101,16 @@ def feed(
         name: base if name == OWN else load_scenario(base, {"storage": {"preset": name}})
         for name in dict.fromkeys(stores)
     }
-    entries = _entries(base, reading_of(next(iter(worlds.values()))), loaders)
+    entries = _entries(base, loaders)
     restarts = [_restart(entry.scenario) for entry in entries]
     rows = []
     for name, world in worlds.items():
         assert world.storage is not None
         for entry, restart in zip(entries, restarts, strict=True):
-            reader = world if isinstance(entry.scenario, ScenarioError) else entry.scenario
-            reading = reading_of(reader)
+            reader = base if isinstance(entry.scenario, ScenarioError) else entry.scenario
             again = at if replays(reader.loader) else 0
-            figures = _figures(entry.pattern, reading, store_of(world.storage, reading.nodes), again, steps)
+            store = store_of(world.storage, entry.reading.nodes)
+            figures = _figures(entry.pattern, entry.reading, store, again, steps)
             rows.append({"store": name, "pattern": entry.pattern, "loader": entry.loader, **figures, **restart})
     return pd.DataFrame(rows)
 
@@ -125,15 +127,18 @@ def step_of_epoch(scenario: Scenario, step: int | None) -> int:
     return epoch // 2 if step is None else step
 
 
-def _entries(base: Scenario, reading: Reading, loaders: Sequence[str]) -> list[_Entry]:
-    entries = []
+def _entries(base: Scenario, loaders: Sequence[str]) -> list[_Entry]:
+    entries, reading = [], reading_of(base)
     for pattern in patterns_of(reading):
         loader, changes = OWN, dict[str, Any]({"data.order": _ORDERS[pattern]})
         if pattern == "shuffle-buffer" and not base.loader.buffer:
             loader = _BUFFER_PRESET
             size = max(1, math.ceil(MARKS[0] * reading.samples / reading.readers))
             changes |= {"loader": {"preset": loader, "buffer": size, "readers_per_rank": reading.workers}}
-        entries.append(_Entry(pattern, loader, _loaded(base, changes)))
+            # what it is where the scenario refuses it, too
+            entries.append(_Entry(pattern, loader, _loaded(base, changes), replace(reading, buffer=size, dealt=True)))
+        else:
+            entries.append(_Entry(pattern, loader, _loaded(base, changes), reading))
     for loader in loaders:
         parts: dict[str, Any] = {"preset": loader}
         if preset_parts(loader, base.source).get("partition", "global") != "global":
@@ -141,7 +146,8 @@ def _entries(base: Scenario, reading: Reading, loaders: Sequence[str]) -> list[_
         orders = needed_orders(loader)
         order = base.data.order if not orders or base.data.order in orders else orders[0]
         made = _loaded(base, {"loader": parts, "data.order": order})
-        entries.append(_Entry(pattern_of(base if isinstance(made, ScenarioError) else made), loader, made))
+        reader = base if isinstance(made, ScenarioError) else made
+        entries.append(_Entry(pattern_of(reader), loader, made, reading_of(reader)))
     return entries
 
 

@@ -92,6 +92,7 @@ def test_what_the_scenario_does_not_allow_says_why():
     assert "data.shards: expected at least 8 shards" in refused["refused"]
     assert math.isnan(refused["extra_views"])
     assert refused["reproducible"] is None
+    assert (refused["keeps_up"], refused["wait_share"], refused["memory_bytes"]) == (0, 1, 24 * 20_000)  # as asked for
 
 
 def test_ranks_without_a_shard_wait_for_ever():
