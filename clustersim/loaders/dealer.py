@@ -10,6 +10,7 @@ from clustersim.data.orders import NestedShuffle, Order, Sequential, ShardShuffl
 from clustersim.loaders.deal import Contiguous, Deal, Remaining, Sharded, Strided
 from clustersim.loaders.listed import Interleaved, Listed, canonical, groups_of
 from clustersim.loaders.parts import Parts
+from clustersim.loaders.picks import Picks
 from clustersim.loaders.queued import Queued
 
 Ints = NDArray[np.int64]
@@ -92,9 +93,10 @@ class Dealer:
             whose = position % readers
         return Listed([samples[whose == reader] for reader in range(readers)])
 
-    def _own(self, family: int, epoch: int, reader: int, readers: int) -> np.random.Generator:
-        """The random numbers by which a reader permutes its own shards."""
-        reader = 0 if self._parts.reader_seeds == "shared" else reader
+    def _own(self, family: int, epoch: int, reader: int, readers: int) -> np.random.Generator | Picks:
+        """By what a reader permutes its own shards."""
+        if self._parts.reader_seeds == "shared":
+            return Picks(streams.generator(*self._order.drawn_by, "one part seed", family, epoch))
         return streams.generator(*self._order.drawn_by, "part", family, epoch, reader, readers)
 
     def _begins(self, family: int, epoch: int) -> Ints:

@@ -95,7 +95,7 @@ class Loader(Part):
     """A buffer that is read again from its start gives the same order again, or another after every restart."""
     reader_seeds: Literal["own", "shared"] = "own"
     """What readers shuffle, in buffers or shards of their own, each shuffles by a seed of its own, or all by one: then
-    the same places of all parts go together."""
+    the same places of all parts go together, and about the same ones with other ranks."""
     miscount: Literal["none", "doubled", "last-leg", "rank-as-global"] = "none"
     """The saved count is wrong: batches before the last restart count twice, or not at all ("last-leg"), or a rank's
     own count is taken for that of all."""

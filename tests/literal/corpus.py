@@ -23,9 +23,9 @@ class Corpus:
         """A random stream of its own for whatever it is about."""
         return Random(f"{self.seed} {about}")
 
-    def part_random(self, family, epoch, reader, readers):
-        """The random stream by which a reader permutes its own part."""
-        return self.random("part", family, 0 if self.order == "sequential-once" else epoch, reader, readers)
+    def part_random(self, family, epoch, *reader):
+        """The random stream by which a reader (r of n) permutes its own part, or that with which all begin."""
+        return self.random("part", family, 0 if self.order == "sequential-once" else epoch, *reader)
 
     def epoch(self, family, epoch, layout=0, reader=0):
         """The epoch's shards in reading order. Only some orders depend on the layout or on who reads."""
@@ -56,3 +56,13 @@ class Corpus:
             inner = self.random("inner", family, epoch, layout)
             shards = [inner.sample(shard, len(shard)) for shard in shards]
         return shards
+
+
+def picked(values, random):
+    """The values in random order, each taken out of its place, which the last one then fills."""
+    left, out = list(values), []
+    while left:
+        place = random.randrange(len(left))
+        left[place], left[-1] = left[-1], left[place]
+        out.append(left.pop())
+    return out

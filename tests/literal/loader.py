@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 
+from literal.corpus import picked
 from literal.streams import FromQueue, Queue, Reader, RefusedError, Shards, Stream
 
 
@@ -75,9 +76,9 @@ class Loader:
         if parts.partition in ("shards", "shards-or-rows"):
             mine = shards[r::count]
             if parts.permutes == "part":
-                who = r if parts.reader_seeds == "own" else 0
-                random = self.corpus.part_random(self.family, self.order_epoch(epoch), who, count)
-                mine = random.sample(mine, len(mine))
+                about = (r, count) if parts.reader_seeds == "own" else ()
+                random = self.corpus.part_random(self.family, self.order_epoch(epoch), *about)
+                mine = picked(mine, random)
             return mine, (0, 1)
         ids = self.evened([x for shard in shards for x in shard])
         part = ids[r::count] if parts.partition == "strided" else run_of(ids, r, count)
