@@ -15,8 +15,8 @@ from clustersim.training.compile import job_plan
 
 _SECOND_NS = 10**9
 _DAY_NS = 24 * HOUR_NS
-# How a scenario's repair "never" is compiled.
-_FOR_GOOD = Constant(NEVER)
+# How a scenario's "never" is compiled: of a repair, of a hang's timeout.
+_NEVER = Constant(NEVER)
 # Spares run short often enough to be worth a word.
 _SHORT_OFTEN = 0.05
 
@@ -32,8 +32,8 @@ class CauseForecast:
     """False of a silent failure: the job trains on until it is seen; and of a slow node."""
     slows: float | None
     """Of a slow node, which stops nothing: how many times as long a step takes."""
-    detection_s: float
-    """Mean."""
+    detection_s: float | None
+    """Mean; None of a hang that nothing notices."""
     takes: Literal["node for repair", "node for good", "no node"]
     repair_h: float | None
     """Mean; None if nothing is repaired."""
@@ -83,7 +83,7 @@ class Forecast:
     write_s: float
     """After it, until a save is durable."""
     restart_s: float
-    """Mean detection, diagnosis, scheduling, start-up, load and warm-up."""
+    """Mean detection (of what is noticed), diagnosis, scheduling, start-up, load and warm-up."""
     interval_steps: int
     interval_s: float
     """Training between saves: whole steps."""
@@ -145,7 +145,7 @@ def forecast(scenario: Scenario) -> Forecast:
 
 
 def _cause(scenario: Scenario, failure: Stochastic) -> CauseForecast:
-    exposed = scenario.cluster.exposed(failure.scope)
+    exposed, detection = scenario.cluster.exposed(failure.scope), law_of(failure.detection)
     repair_ns = _repair_ns(failure)
     takes: Literal["node for repair", "node for good", "no node"] = "node for repair"
     if repair_ns is None:
@@ -155,7 +155,7 @@ def _cause(scenario: Scenario, failure: Stochastic) -> CauseForecast:
         failures_per_day=failure.failures_per_ns(scenario.cluster.gpus_per_node) * exposed * _DAY_NS,
         stops_at_once=failure.kind not in ("silent", "slow"),
         slows=failure.slows,
-        detection_s=law_of(failure.detection).mean_ns / _SECOND_NS,
+        detection_s=None if detection == _NEVER else detection.mean_ns / _SECOND_NS,
         takes=takes,
         repair_h=None if repair_ns is None else repair_ns / HOUR_NS,
     )
@@ -178,7 +178,7 @@ def _nodes_lost_per_ns(scenario: Scenario) -> float:
 
 def _repair_ns(failure: Stochastic) -> float | None:
     """Mean of a repair and of the manual one that may follow; None if there is none, or the node is lost for good."""
-    if failure.repair is None or law_of(failure.repair) == _FOR_GOOD:
+    if failure.repair is None or law_of(failure.repair) == _NEVER:
         return None
     manual_ns = 0.0 if failure.manual_repair is None else law_of(failure.manual_repair).mean_ns
     return law_of(failure.repair).mean_ns + failure.escalates * manual_ns
@@ -206,9 +206,10 @@ def _takers(scenario: Scenario) -> list[tuple[float, float | None]]:
 
 
 def _detection_ns(causes: tuple[CauseForecast, ...]) -> float:
-    """Mean detection, weighted by how often each cause that stops the job strikes."""
-    often = math.fsum(cause.failures_per_day for cause in causes if cause.slows is None)
-    waited_s = math.fsum(cause.failures_per_day * cause.detection_s for cause in causes if cause.stops_at_once)
+    """Mean detection, weighted by how often each cause that stops the job, and that is noticed, strikes."""
+    noticed = [(cause, cause.detection_s) for cause in causes if cause.detection_s is not None]
+    often = math.fsum(cause.failures_per_day for cause, _ in noticed if cause.slows is None)
+    waited_s = math.fsum(cause.failures_per_day * mean_s for cause, mean_s in noticed if cause.stops_at_once)
     detected_s = waited_s / often if often else 0.0
     return detected_s * _SECOND_NS
 
@@ -236,6 +237,11 @@ def _warnings(
             f"spares run short: with {nodes_down:.3g} nodes in repair on average{lost}, "
             f"more nodes are gone than the {spares} spares replace with probability {short:.0%}"
         )
+    for failure in scenario.failures:
+        if isinstance(failure, (Stochastic, Scripted)) and law_of(failure.detection) == _NEVER:
+            warnings.append(
+                f"nothing notices {failure.cause}: from the first time on the job hangs until the run is over"
+            )
     if mean_ns is not None and interval_ns > mean_ns:
         warnings.append("the checkpoint interval is longer than the mean time between interruptions")
     supply = supply_of(scenario)

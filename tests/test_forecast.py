@@ -75,6 +75,17 @@ def test_nodes_that_never_come_back_are_lost_and_not_in_repair():
     assert expected.nodes_down == pytest.approx(0.05 * 18 * 0.5)
 
 
+def test_a_hang_that_nothing_notices_is_warned_of_and_leaves_the_mean_of_the_others():
+    alone = [{"cause": "crash", "rate": "1 per day", "scope": "job", "detection": "2 min"}]
+    silent = {"cause": "hang", "kind": "hang", "rate": "1 per day", "scope": "job", "detection": "never"}
+    expected, without = (forecast(load_scenario("small", {"failures": causes})) for causes in ([*alone, silent], alone))
+    assert [cause.detection_s for cause in expected.causes] == [120, None]
+    assert expected.restart_s == without.restart_s
+    assert expected.failures_per_day == 2
+    warned = "nothing notices hang: from the first time on the job hangs until the run is over"
+    assert [told for told in expected.warnings if told not in without.warnings] == [warned]
+
+
 @pytest.mark.parametrize(
     ("overrides", "warning"),
     [

@@ -37,6 +37,7 @@ def failures_in_words(scenario: Scenario, forecast: Forecast) -> str:
         said.append(f"{failure.cause}: {plural(len(faults), 'fault')} of a trace{again}")
     for cause in forecast.causes:
         if cause.slows is not None:
+            assert cause.detection_s is not None  # what is slow is found, sooner or later
             often, found = count(cause.failures_per_day), duration(cause.detection_s)
             said.append(f"{cause.cause}: slow {often} times a day, {cause.slows:g} x a step, found after {found}")
     return "; ".join([*said, *_peculiarities(scenario)]) or "none"

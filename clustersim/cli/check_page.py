@@ -54,7 +54,8 @@ def _causes(forecast: Forecast) -> Table:
     rows = table("Cause", "failures a day", "detection", "takes", "repair")
     for cause in sorted(forecast.causes, key=lambda cause: -cause.failures_per_day):
         repair = "" if cause.repair_h is None else duration(3600 * cause.repair_h)
-        often, detection = count(cause.failures_per_day), duration(cause.detection_s)
+        often = count(cause.failures_per_day)
+        detection = "never" if cause.detection_s is None else duration(cause.detection_s)
         rows.add_row(cause.cause, often, detection, cause.takes.replace("node for repair", "node"), repair)
     slow = any(cause.slows is not None for cause in forecast.causes)
     rows.add_row("all that stop the job" if slow else "all", count(forecast.failures_per_day))
