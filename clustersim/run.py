@@ -98,7 +98,9 @@ class Run:
         end = self.loader.steps_left(self.loader.start(self.scenario.sizes.data), 0)
         if end is None:
             return self.steps
-        return end if self.history.outcome == "done" else min(self.steps, end)
+        if self.scenario.sizes.epochs is not None and self.history.outcome == "done":
+            return end
+        return min(self.steps, end)
 
     @property
     def planned_draws(self) -> Draws:

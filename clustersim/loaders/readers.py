@@ -99,7 +99,7 @@ class Readers:
     def _lengths(self, at: Standing) -> Ints:
         """Samples that each reader has in its epoch, or in all of them if it never leaves it: int64[ranks, workers]."""
         if self._endless and self._repeats is None:
-            return np.full_like(at.read, 2**62)
+            return np.full_like(at.read, 2**62 // at.read.size)  # all together within 64 bits
         if not self._endless:
             return self.deal(at).lengths.reshape(-1, len(at.read)).T
         repeats = self._repeats or 1
