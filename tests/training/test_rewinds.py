@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from by_hand import job, legs, scripted, seconds
 
@@ -38,6 +39,16 @@ def test_a_failure_as_the_step_is_complete_comes_first():
 def test_what_is_retained_sets_how_far_a_rewind_goes():
     run = simulate(rewound((35, 10), checkpoint__keep=1))
     assert legs(run) == [(0, 35, 0, 4), (0, 100, 100, 4)]
+
+
+def test_what_a_rewind_is_made_for_is_passed_over_whatever_restarts_follow():
+    """Back to step 10 and position 120; positions 200 to 259 are skipped, and the 100 steps read up to 1,260."""
+    run = simulate(rewound((25, 10), failures=scripted(at_steps=[27, 60]), data__skip=[[200, 260]]))
+    assert legs(run)[0] == (0, 25, 10, 4)
+    seen = np.zeros(5000, int)
+    seen[run.spaces.samples_at(0, 0, np.r_[0:200, 260:1260])] = 1
+    np.testing.assert_array_equal(run.counts.seen, seen)
+    assert (run.steps, run.summary()["identical_steps_share"]) == (100, 1)
 
 
 @pytest.mark.parametrize(
