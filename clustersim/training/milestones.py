@@ -73,8 +73,9 @@ class Milestones:
         return middle if self._leg.goes_beyond(step) and middle >= now else None
 
     def _fail(self, cause: Cause, entries: list[tuple[int, int]], now: int) -> None:
-        # A leg that is being closed has no such step any more.
-        if self._leg.trained(now) == entries[0][1] - self._leg.step:
+        step, closing = entries[0][1] - self._leg.step, self._leg.closing
+        # A leg that is being closed has no such step any more: it waits for its last save.
+        if self._leg.trained(now) == step and (closing is None or step < closing.steps):
             self._strike(cause, entries.pop(0)[0], now)
 
     def due_after(self, steps: int, what: Due) -> None:

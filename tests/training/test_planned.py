@@ -51,6 +51,18 @@ def test_the_job_saves_and_comes_back_when_the_window_is_over():
     assert run.account.extra == run.account.missing == 0
 
 
+def test_a_step_that_a_closing_leg_never_begins_does_not_fail_while_it_saves():
+    """Step 26, in flight at 269 s if nothing closed the leg; the save after step 25 is durable at 366 s."""
+    failures = [{"cause": "scripted", "at_steps": [26]}]
+    closing = {"maintenance": window(at=["255 s"], takes="100 s"), "checkpoint__write": "100 s"}
+    run = simulate(job(failures=failures, **closing))
+    assert [(leg.start, leg.stop, leg.read, leg.ended_by) for leg in run.history.legs] == [
+        (0, 26, 26, "firmware"),
+        (26, 26, 27, "scripted"),
+        (26, 100, 100, "end of run"),
+    ]
+
+
 def test_windows_come_again():
     """Every 1,000 s from 1,000 s on, for 100 s each."""
     run = simulate(job(maintenance=window(every="1000 s", takes="100 s"), checkpoint__write="0 s", run={"steps": 250}))
