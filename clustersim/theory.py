@@ -25,6 +25,17 @@ def daly_efficiency(interval: float, save: float, mtbf: float, restart: float) -
     return interval / (mtbf * math.exp(restart / mtbf) * math.expm1((interval + save) / mtbf))
 
 
+def uninterrupted(length: float, mtbf: float) -> float:
+    """Mean time until something of a length gets done that begins anew at each failure: mtbf (exp(length / mtbf) - 1).
+
+    Exponential failures; infinite where that is beyond a float.
+    """
+    try:
+        return mtbf * math.expm1(length / mtbf) if mtbf < math.inf else length
+    except OverflowError:
+        return math.inf
+
+
 def first_order_ettr(interval: float, save: float, mtbf: float, restart: float) -> float:
     """ETTR to first order: (1 - (restart + interval/2) / mtbf) / (1 + save/interval) (Kokolis, arXiv 2410.21680)."""
     return max(0.0, 1 - (restart + interval / 2) / mtbf) / (1 + save / interval)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Row = dict[Any, Any]
 
+_AGES_S = 100 * 365 * 86_400
+
 
 def feed(
     scenario: ScenarioArgument,
@@ -127,20 +129,30 @@ def _answer(rows: list[Row]) -> list[str]:
 
 def _held(rows: list[Row]) -> list[str]:
     """What buffers hold beside the published marks, and what a crash costs while a copy is made: a line each."""
-    buffers = {row["loader"]: row["buffer_share"] for row in rows if row["buffer_share"]}
+    buffers = {row["loader"]: row for row in rows if row["buffer_share"]}
     lines = [
-        f"The buffers of {loader} hold {share(held)} of the data together; by published marks 2 % trains as well as a "
-        "full shuffle, and 0.25 % is of use at hundreds of TB."
-        for loader, held in buffers.items()
+        f"The buffers of {loader} hold {share(row['buffer_share'])} of the data together, {size(row['memory_bytes'])} "
+        "of memory; by published marks 2 % trains as well as a full shuffle, and 0.25 % is of use at hundreds of TB."
+        for loader, row in buffers.items()
     ]
-    for store in dict.fromkeys(row["store"] for row in rows):
-        making = {row["preparation_s"] for row in rows if row["store"] == store and row["preparation_s"]}
-        where = "its own store" if store == "scenario" else store
-        lines += [
-            f"A shuffled copy takes {_time(seconds)} to make on {where}; a crash meanwhile costs half of it on average."
-            for seconds in sorted(making)
-        ]
-    return lines
+    copies = [row for row in rows if row["copy_factor"] and row["loader"] == "scenario"]
+    if copies:
+        lines.append("A crash while a copy is made ahead of the run costs half of the making on average.")
+    ahead, behind = ([row for row in copies if row["pattern"] == pattern] for pattern in ("copy", "copy-behind"))
+    return lines + [_made(each, late["lost_preparation_s"]) for each, late in zip(ahead, behind, strict=True)]
+
+
+def _made(copy: Row, late_s: float) -> str:
+    """How long a store takes to make a copy, and what crashes do to it; one behind an epoch makes the next one late."""
+    where = "its own store" if copy["store"] == "scenario" else copy["store"]
+    making_s, met_s = copy["preparation_s"], copy["preparation_with_crashes_s"]
+    line = f"A shuffled copy takes {duration(making_s)} to make on {where}"
+    if met_s > making_s:
+        met = duration(met_s) if met_s < _AGES_S else "more than a hundred years"
+        line += f", {met} where each crash of the job begins it anew"
+    if late_s:
+        line += f"; behind an epoch such a crash makes the next one {duration(late_s)} late on average"
+    return f"{line}."
 
 
 def _table(rows: list[Row]) -> RenderableType:

@@ -64,8 +64,17 @@ def preparation_s(access: Access, reading: Reading, store: Store) -> float:
 
 
 def lost_preparation_s(access: Access, reading: Reading, store: Store) -> float:
-    """Mean time that a crash while a copy is made costs: it begins anew, and on average half of it was done."""
-    return preparation_s(access, reading, store) / 2
+    """Mean time that the job loses by a crash while a copy is made, which begins anew; at any time of it alike.
+
+    Of a copy that is made ahead half was done. One that is made behind an epoch of T, in P < T, is late only by what no
+    longer fits into the epoch: the mean of max(0, a + P - T) over a of [0, P) is (2 P - T)^2 / 2 P, 0 up to P = T / 2.
+    Steps that are rolled back lengthen the epoch, so it is that at most.
+    """
+    making = preparation_s(access, reading, store)
+    if not access.remade:
+        return making / 2
+    epoch = max(reading.samples / reading.demand, _read_s(reading.samples, access, reading, store))
+    return max(0.0, 2 * making - epoch) ** 2 / (2 * making)
 
 
 def resume_s(access: Access, reading: Reading, store: Store) -> float:

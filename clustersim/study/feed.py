@@ -21,10 +21,11 @@ from clustersim.storage.patterns import (
     space_bytes,
 )
 from clustersim.storage.quality import MARKS, quality_of
-from clustersim.storage.store import Reading, Store
+from clustersim.storage.store import NS, Reading, Store
 from clustersim.storage.waiting import least_steps, simulate_waits
 from clustersim.study.league import needed_orders
 from clustersim.study.sweep import Source
+from clustersim.theory import uninterrupted
 
 OWN = "scenario"
 """What the table calls the scenario's own storage, and its own loader."""
@@ -76,11 +77,13 @@ def feed(
     Columns: store, pattern, loader ("scenario": its own); keeps_up: how many times what the job asks for comes at most,
     by its bottleneck, and of each resource keeps_up_bandwidth, _operations, _clients, _workers; reads_per_s and
     bytes_per_s that the job asks the store for, reads_per_step and bytes_per_step; read_amplification; space_bytes;
-    copy_factor: the size of a copy over that of the corpus, 0 if there is none; memory_bytes, preparation_s,
-    lost_preparation_s, first_batch_s, resume_s (at a step of the epoch); of simulated steps wait_share, wait_mean_s
-    with its standard error wait_error_s, wait_p99_s (1 and NaN where a rank has nothing to read), and wait_sd_s, by
-    which the sum of n waits spreads, over sqrt(n); the figures of `storage.quality.Quality`; extra_views, missing_views
-    and reproducible of one restart in mid-epoch (NaN and None where the scenario does not allow it); refused: why not.
+    copy_factor: the size of a copy over that of the corpus, 0 if there is none; memory_bytes; preparation_s, and its
+    mean preparation_with_crashes_s, where it begins anew at each random failure that stops the job; lost_preparation_s,
+    by which one crash meanwhile delays the job; first_batch_s, resume_s (at a step of the epoch); of simulated steps
+    wait_share, wait_mean_s with its standard error wait_error_s, wait_p99_s (1 and NaN where a rank has nothing to
+    read), and wait_sd_s, by which the sum of n waits spreads, over sqrt(n); the figures of `storage.quality.Quality`;
+    extra_views, missing_views and reproducible of one restart in mid-epoch (NaN and None where the scenario does not
+    allow it); refused: why not.
 
     Args:
         scenario: a scenario, or what `load_scenario` takes.
@@ -103,6 +106,8 @@ def feed(
     }
     entries = _entries(base, loaders)
     restarts = [_restart(entry.scenario) for entry in entries]
+    rate = base.sizes.failures_per_ns
+    mtbf_s = NS / rate if rate else math.inf
     rows = []
     for name, world in worlds.items():
         assert world.storage is not None
@@ -110,7 +115,7 @@ def feed(
             reader = base if isinstance(entry.scenario, ScenarioError) else entry.scenario
             again = at if replays(reader.loader) else 0
             store = store_of(world.storage, entry.reading.nodes)
-            figures = _figures(entry.pattern, entry.reading, store, again, steps)
+            figures = _figures(entry.pattern, entry.reading, store, again, steps, mtbf_s)
             rows.append({"store": name, "pattern": entry.pattern, "loader": entry.loader, **figures, **restart})
     return pd.DataFrame(rows)
 
@@ -158,10 +163,11 @@ def _loaded(base: Scenario, changes: dict[str, Any]) -> Scenario | ScenarioError
         return error
 
 
-def _figures(pattern: Pattern, reading: Reading, store: Store, again: int, steps: int) -> dict[str, Any]:
+def _figures(pattern: Pattern, reading: Reading, store: Store, again: int, steps: int, mtbf_s: float) -> dict[str, Any]:
     """The columns of the store; a loader that comes back reads so many steps again."""
     access = access_of(pattern, reading, store)
     least = bounds.bottleneck(access, reading, store)
+    preparation_s = bounds.preparation_s(access, reading, store)
     figures = {
         "keeps_up": bounds.margin(least, reading),
         "bottleneck": least.resource,
@@ -177,7 +183,8 @@ def _figures(pattern: Pattern, reading: Reading, store: Store, again: int, steps
         "space_bytes": space_bytes(access, reading, store),
         "copy_factor": copy_factor(reading) if access.copies else 0.0,
         "memory_bytes": memory_bytes(access, reading),
-        "preparation_s": bounds.preparation_s(access, reading, store),
+        "preparation_s": preparation_s,
+        "preparation_with_crashes_s": uninterrupted(preparation_s, mtbf_s),
         "lost_preparation_s": bounds.lost_preparation_s(access, reading, store),
         "first_batch_s": bounds.first_batch_s(access, reading, store),
         "resume_s": bounds.replay_s(again, access, reading, store),

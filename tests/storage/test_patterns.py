@@ -135,6 +135,27 @@ def test_a_copy_costs_its_space_and_the_time_to_make_it():
     assert margins("copy-behind", reading, replace(store, shuffle_bandwidth=0.99 * demand))["bandwidth"] < 1
 
 
+@pytest.mark.parametrize("part", [0.2, 0.5, 0.7, 0.95])
+def test_a_crash_behind_an_epoch_is_late_by_what_no_longer_fits(part):
+    """Crashes at every thousandth of the making: it begins anew then, and the epoch ends when it would have."""
+    reading, store = world({"storage.read_bandwidth": "1 TB/s", "storage.operations_per_s": 10**9})
+    epoch = reading.samples / reading.demand
+    store = replace(store, shuffle_bandwidth=reading.epoch_bytes / (part * epoch))
+    access = access_of("copy-behind", reading, store)
+    making = preparation_s(access, reading, store)
+    assert making == pytest.approx(part * epoch)
+    struck = [(number + 0.5) / 1000 * making for number in range(1000)]
+    late = sum(max(0, at + making - epoch) for at in struck) / 1000
+    assert lost_preparation_s(access, reading, store) == pytest.approx(late, rel=1e-4)
+    assert (late > 0) == (part > 0.5)
+
+
+def test_a_copy_without_readers_is_late_for_nobody():
+    reading, store = world({})
+    starved = replace(reading, dealt=True, shards=1)
+    assert lost_preparation_s(access_of("copy-behind", starved, store), starved, store) == 0
+
+
 def test_3fs_shuffles_its_published_110_tib_in_its_published_time():
     """GraySort: 110.5 TiB in 30 min 14 s on 25 storage nodes, 3.66 TiB/min."""
     scenario = load_scenario("llama3-405b", {"storage.preset": "3fs", "storage.units": 25})

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from clustersim.scenario import ScenarioError, load_scenario, presets
@@ -125,6 +126,38 @@ def test_a_step_to_come_back_to(step):
 def test_a_step_that_the_epoch_does_not_have_is_refused():
     with pytest.raises(ValueError, match="expected a step from 0 to 400, where the epoch ends, found 401"):
         feed(SMALL, steps=5, resume_at=401)
+
+
+@pytest.mark.parametrize("per_day", [2, 24])
+def test_a_copy_that_crashes_begin_anew_takes_as_long_as_it_is_played(per_day):
+    """A corpus of 192 GB at 10 MB/s, 5 h 20 min, and failures at random: 20,000 makings."""
+    changes = {
+        "data": {**SMALL["data"], "bytes_per_sample": "20 MB"},
+        "storage": {**SMALL["storage"], "shuffle_bandwidth": "2.5 MB/s"},
+        "failures": [{"cause": "crash", "rate": f"{per_day} per day", "scope": "job"}],
+    }
+    table = rows(feed({**SMALL, **changes}, steps=5))
+    copy, in_place = table["scenario", "copy", "scenario"], table["scenario", "random", "scenario"]
+    making = 192e9 / 1e7
+    assert copy["preparation_s"] == pytest.approx(making)
+    rng, made, spent = np.random.default_rng(per_day), 0, []
+    took = 0.0
+    while made < 20_000:
+        life = rng.exponential(86_400 / per_day)
+        took += min(life, making)
+        if life >= making:
+            made += 1
+            spent.append(took)
+            took = 0.0
+    error = np.std(spent) / math.sqrt(len(spent))
+    assert abs(np.mean(spent) - copy["preparation_with_crashes_s"]) < 4 * error
+    assert copy["preparation_with_crashes_s"] > 1.2 * making
+    assert in_place["preparation_with_crashes_s"] == 0
+
+
+def test_without_random_failures_a_copy_takes_its_time():
+    copy = rows(feed(SMALL, steps=5))["scenario", "copy", "scenario"]
+    assert copy["preparation_with_crashes_s"] == copy["preparation_s"] > 0
 
 
 def test_windows_in_place_cost_reads_and_a_copy_64_times_the_space():
