@@ -59,6 +59,19 @@ class BlockSpaces(Spaces, Protocol):
         ...
 
 
+class YieldingSpaces(Spaces, Protocol):
+    """Spaces, under the law "other", that may hold a sample several times, or never; a row reads a single epoch."""
+
+    def offsets_of(self, family: int, sample: int, stop: int) -> Ints:
+        """All offsets below `stop` at which the sample stands, rising, int64."""
+        ...
+
+
+def yields(spaces: Spaces) -> TypeGuard[YieldingSpaces]:
+    """Whether a sample may stand at several offsets."""
+    return hasattr(spaces, "offsets_of")
+
+
 def in_blocks(spaces: Spaces) -> TypeGuard[BlockSpaces]:
     """Whether the orders permute blocks, and so can be asked for them."""
     return spaces.law == "blocks"

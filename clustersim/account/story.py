@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clustersim.account.draws import Draws, Ints
-from clustersim.account.spaces import Spaces
+from clustersim.account.spaces import Spaces, YieldingSpaces, yields
 
 
 class Story(NamedTuple):
@@ -33,17 +33,36 @@ def story(spaces: Spaces, draws: Draws, sample: int, limit: int = 10_000) -> Sto
     """
     if not 0 <= sample < spaces.size:
         raise ValueError(f"no sample {sample}: they are numbered 0 to {spaces.size - 1}")
+    if yields(spaces):
+        return _of_yielded(spaces, draws, sample, limit)
     offset = spaces.offset_of(draws.family, draws.epoch, sample)
     # A row of several epochs reads each whole, so the sample is in all of them or, in a row of one, perhaps in none.
     residue = offset % draws.modulus
     inside = (draws.start <= offset) & (offset < draws.stop) & (draws.low <= residue) & (residue < draws.high)
     reads = np.where(inside, draws.epochs, 0)
     total = sum(reads.tolist())
-    if total > limit:
-        raise ValueError(f"sample {sample} is read {total} times, more than the limit of {limit}")
+    _check(sample, total, limit)
     row = np.repeat(np.arange(len(draws)), reads)
     later = np.arange(total) - np.repeat(np.cumsum(reads) - reads, reads)  # epochs after the row's first
     epoch = draws.epoch[row] + later
     offset = spaces.offset_of(draws.family[row], epoch, sample)
     into = draws.lead[row] + later * spaces.size + offset - draws.start[row]
     return Story(row, epoch, offset, draws.step[row] + draws.every[row] * (into // draws.per_step[row]))
+
+
+def _of_yielded(spaces: YieldingSpaces, draws: Draws, sample: int, limit: int) -> Story:
+    """The story of a sample that a row may read more than once."""
+    offsets = []
+    for family, start, stop in zip(draws.family.tolist(), draws.start.tolist(), draws.stop.tolist(), strict=True):
+        found = spaces.offsets_of(family, sample, stop)
+        offsets.append(found[found >= start])
+    row = np.repeat(np.arange(len(draws)), [len(found) for found in offsets])
+    _check(sample, len(row), limit)
+    offset = np.concatenate([np.zeros(0, np.int64), *offsets])
+    into = draws.lead[row] + offset - draws.start[row]
+    return Story(row, draws.epoch[row], offset, draws.step[row] + draws.every[row] * (into // draws.per_step[row]))
+
+
+def _check(sample: int, reads: int, limit: int) -> None:
+    if reads > limit:
+        raise ValueError(f"sample {sample} is read {reads} times, more than the limit of {limit}")

@@ -1,6 +1,8 @@
 """How the composition deals out an epoch."""
 
-from itertools import pairwise
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,3 +110,22 @@ class Dealer:
         begins = self._begins(family, epoch)
         samples = self._order.samples_at(family, epoch, np.arange(self._order.size))
         return [samples[low:high] for low, high in pairwise(begins.tolist())]
+
+
+@dataclass(frozen=True)
+class Endless:
+    """Epochs of an order from one on, one after another without end; each is dealt out when somebody comes to it."""
+
+    dealer: Dealer
+    family: int
+    epoch: int
+    same: bool  # the seed knows no other epoch
+    ranks: int
+    batches: tuple[int, ...]  # samples of each rank's batch
+    first: int
+
+    def __iter__(self) -> Iterator[Deal | Listed]:
+        """The deal of each epoch."""
+        for later in count():
+            epoch = self.epoch if self.same else self.epoch + later
+            yield self.dealer.deal(self.family, epoch, self.ranks, np.array(self.batches), self.first)

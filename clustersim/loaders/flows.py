@@ -1,8 +1,8 @@
 """Flows: what a reader behind a shuffle buffer yields, one sample after another, if nobody interrupts it.
 
 A flow begins with an empty buffer at a local position of the reader's part, or with what another flow's buffer held.
-It is a space of its own to the account: offset i is the i-th sample that it yields. To ask it costs its whole length;
-where there is no buffer, the stretch that is asked for.
+It is a space of its own to the account: offset i is the i-th sample that it yields. To ask it costs its whole length,
+or of one without end all before what is asked for; where there is no buffer, the stretch that is asked for.
 """
 
 from typing import Literal, NamedTuple
@@ -15,6 +15,7 @@ from clustersim.account.spaces import cells_of
 from clustersim.data.orders import Order
 from clustersim.loaders.buffers import Buffer
 from clustersim.loaders.deal import Deal
+from clustersim.loaders.dealer import Endless
 from clustersim.loaders.listed import Listed
 
 Ints = NDArray[np.int64]
@@ -23,12 +24,11 @@ _KEEP = 4096  # flows whose samples are kept
 
 
 class Source(NamedTuple):
-    """The part that a reader pulls from: so many epochs of an order from `epoch` on, as they are dealt to it."""
+    """The part that a reader pulls from: epochs of an order from `epoch` on, as they are dealt to it."""
 
     family: int
     epoch: int
-    epochs: int
-    deals: tuple[Deal | Listed, ...]
+    deals: tuple[Deal | Listed, ...] | Endless
     readers: int
     reader: int
     attempt: int  # which restart's random numbers; 0 if they are the same after every restart
@@ -51,10 +51,10 @@ class FlowSpaces:
     law: Literal["other"] = "other"
     same_every_epoch = False
 
-    def __init__(self, order: Order, buffer: Buffer, epochs: int, one_seed: bool = False) -> None:
-        """`epochs`: of which a flow may consist; `one_seed`: all readers shuffle by the same random numbers."""
+    def __init__(self, order: Order, buffer: Buffer, epochs: int | None, one_seed: bool = False) -> None:
+        """`epochs`: of which a flow may consist, None: it has no end; `one_seed`: all readers shuffle by the same."""
         self.size = order.size
-        self.reach = order.size * (epochs + 1)  # padding included
+        self.reach = 2**62 if epochs is None else order.size * (epochs + 1)  # padding included
         self.buffer = buffer
         self._order = order
         self._one_seed = one_seed
@@ -78,25 +78,32 @@ class FlowSpaces:
         """The samples that a flow yields at some places, int64 of their shape."""
         flow = self._flows[family]
         if self.buffer.size or flow.before >= 0 or not len(offsets):
-            return self._yields(family)[offsets]
+            return self._yields(family, int(offsets.max(initial=-1)) + 1)[offsets]
         first, last = int(offsets.min()), int(offsets.max())
         return self._part(flow.source, flow.position + first, flow.position + last + 1)[offsets - first]
 
-    def _yields(self, flow: int) -> Ints:
-        """All that a flow yields, in order."""
-        if flow not in self._kept:
-            if len(self._kept) >= _KEEP:
+    def _yields(self, flow: int, count: int) -> Ints:
+        """All that a flow yields, in order; of one without end at least the first `count` samples."""
+        has = len(self._kept[flow]) if flow in self._kept else -1
+        endless = isinstance(self._flows[flow].source.deals, Endless)
+        if has < (count if endless else 0):
+            if has < 0 and len(self._kept) >= _KEEP:
                 del self._kept[next(iter(self._kept))]
-            self._kept[flow] = self._play(flow, None)[0]
+            # Twice as far as before, so that all the plays together cost no more than two of the last.
+            self._kept[flow] = self._play(flow, max(count, 2 * has) if endless else None)[0]
         return self._kept[flow]
 
+    def offsets_of(self, family: int, sample: int, stop: int) -> Ints:
+        """All places below `stop` at which a flow yields the sample, rising, int64."""
+        return np.flatnonzero(self.samples_at(family, 0, np.arange(stop)) == sample)
+
     def offset_of(self, family: Ints, epoch: Ints, sample: int) -> Ints:
-        """The place at which each flow yields the sample, N where it does not; int64 of the arrays' shape."""
-        found = []
-        for each in np.broadcast(family, epoch):
-            places = np.flatnonzero(self._yields(int(each[0])) == sample)
-            found.append(int(places[0]) if len(places) else self.size)
-        return np.array(found, dtype=np.int64).reshape(np.broadcast(family, epoch).shape)
+        """A flow may yield a sample several times (`offsets_of`).
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError("what a flow yields has no single place in it")
 
     def held(self, flow: int, after: int, ahead: int) -> Ints:
         """What the buffer of a flow holds when `ahead` samples were fetched beyond those that count; they follow it."""
@@ -106,6 +113,7 @@ class FlowSpaces:
     def places(self, number: int, until: int) -> Ints:
         """The local positions of the first samples that a flow yields, in order; it began with an empty buffer."""
         flow = self._flows[number]
+        assert isinstance(flow.source.deals, tuple)  # no end, no epoch that a buffer is lost in
         begin, length = flow.position, int(flow.source.deals[0].lengths[flow.source.reader])
         ahead = int(self.buffer.pulled(np.array(until), np.array(0)))
         coming = np.arange(begin, min(length, begin + ahead))
@@ -115,6 +123,8 @@ class FlowSpaces:
         """The samples at local positions [start, stop) of a part, or from `start` to its end."""
         pieces, begin = [np.zeros(0, np.int64)], 0
         for later, deal in enumerate(source.deals):
+            if stop is not None and begin >= stop:
+                break
             length = int(deal.lengths[source.reader])
             low, high = max(start - begin, 0), length if stop is None else min(stop - begin, length)
             begin += length
@@ -129,7 +139,11 @@ class FlowSpaces:
 
     def _play(self, number: int, until: int | None) -> tuple[Ints, Ints]:
         flow = self._flows[number]
-        coming = self._part(flow.source, flow.position)
+        stop = None
+        if isinstance(flow.source.deals, Endless):
+            assert until is not None
+            stop = flow.position + until + 2 * self.buffer.size  # no buffer pulls further ahead
+        coming = self._part(flow.source, flow.position, stop)
         held = coming[:0] if flow.before < 0 else self.held(flow.before, flow.after, flow.ahead)
         return self.buffer.play(held, coming, until, self._rng(flow), flow.ready)
 

@@ -16,7 +16,7 @@ from clustersim.account.spaces import in_blocks
 from clustersim.data.orders import NestedShuffle, Order, Shuffle, WithReplacement
 from clustersim.loaders.buffers import Buffer
 from clustersim.loaders.deal import Deal, InPieces, Remaining
-from clustersim.loaders.dealer import Dealer
+from clustersim.loaders.dealer import Dealer, Endless
 from clustersim.loaders.flows import Flow, FlowSpaces, Source
 from clustersim.loaders.holes import reads_behind
 from clustersim.loaders.listed import Listed
@@ -44,8 +44,9 @@ class Readers:
         self._dealer = Dealer(order, parts, batch)
         behind = parts.buffer or self._dealer.lists or (parts.repeats != 1 and "shards" in parts.partition)
         buffer = Buffer(parts.buffer, parts.buffer_kind)
-        held_epochs, one_seed = parts.repeats or epochs or 1, parts.reader_seeds == "shared"
+        held_epochs, one_seed = parts.repeats or epochs, parts.reader_seeds == "shared"
         self._flows = FlowSpaces(order, buffer, held_epochs, one_seed) if behind else None
+        self._draws = isinstance(order, WithReplacement)
         self._by_layout = isinstance(order, NestedShuffle)
         self.spaces: Spaces = order
         if self._flows is not None:
@@ -248,14 +249,20 @@ class Readers:
     def _flow_numbers(self, at: Standing) -> Ints:
         """The flow of each reader, int64[ranks, workers]."""
         assert self._flows is not None
-        epochs = (self._repeats or 1) if self._endless else 1
-        deals = tuple(self.deal(replace(at, epoch=at.epoch + later)) for later in range(epochs))
-        numbers = np.empty_like(at.read)
+        deals, numbers = self._deals(at), np.empty_like(at.read)
         for rank, worker in np.ndindex(at.read.shape):
             reader = rank + len(at.read) * worker
-            source = Source(self._family(at), self._order_epoch(at), epochs, deals, at.read.size, reader, at.attempt)
+            source = Source(self._family(at), self._order_epoch(at), deals, at.read.size, reader, at.attempt)
             numbers[rank, worker] = self._flows.number(self._flow(at, source, rank, worker))
         return numbers
+
+    def _deals(self, at: Standing) -> tuple[Deal | Listed, ...] | Endless:
+        """The epochs that the flow of a reader goes through, as they are dealt out."""
+        if self._endless and self._repeats is None:
+            same, batches = self.parts.order_epoch == "same", tuple(self.rank_batches(at.ranks).tolist())
+            return Endless(self._dealer, at.family, self._order_epoch(at), same, at.ranks, batches, at.first)
+        epochs = (self._repeats or 1) if self._endless else 1
+        return tuple(self.deal(replace(at, epoch=at.epoch + later)) for later in range(epochs))
 
     def _flow(self, at: Standing, source: Source, rank: int, worker: int) -> Flow:
         base, carried = int(at.base[rank, worker]), int(at.before[rank, worker])

@@ -33,6 +33,8 @@ from clustersim.scenario.units import Name
 _MOST_ONE_BY_ONE = 10_000_000
 # A part that is no list of shards is gone through once for each of its repeats.
 _REPEAT_WEIGHT = 1000
+# Samples that a run reads of parts without end which no formula gives; they are held.
+_MOST_WITHOUT_END = 10**9
 _MOST_POISON = 1000
 _MOST_PACKERS = 1_000_000
 # The longest mean length of documents: in samples where they are packed whole, in tokens where one of them is drawn.
@@ -208,12 +210,8 @@ class Scenario(Part):
         listed = self.sizes.shards if by_shard else _REPEAT_WEIGHT
         if loader.repeats * listed > _MOST_ONE_BY_ONE:
             raise wrong(f"at most {_MOST_ONE_BY_ONE // listed}", str(loader.repeats), key="loader.repeats")
-        shuffled = loader.buffer > 0 or "shards" in loader.partition
-        if loader.repeats == 0 and shuffled and self.run.epochs is None:
-            expected = (
-                "at least 1, the epochs that a part of shards or behind a buffer holds, if no run.epochs says them"
-            )
-            raise wrong(expected, "0", key="loader.repeats")
+        if loader.repeats == 0 and self.run.epochs is None:
+            self._check_endless(listed)
         if self.data.skip:
             if not loader.spans_epochs:
                 raise wrong('last_batch = "span", one position of all ranks, with data.skip', "parts", key="loader")
@@ -237,6 +235,30 @@ class Scenario(Part):
         if loader.rank_batch == "constant" and self.sizes.batch % data:
             expected = f'a multiple of {data}, the ranks, with loader.rank_batch = "constant"'
             raise wrong(expected, str(self.sizes.batch), key="model.global_batch")
+
+    @property
+    def _one_by_one(self) -> str:
+        """What makes samples be counted one by one, however many there are; or nothing."""
+        order, buffer = self.data.order, self.loader.buffer
+        if self.loader.one_by_one or order not in ("nested-shuffle", "with-replacement"):
+            return self.loader.one_by_one
+        if order == "nested-shuffle":
+            return f'with data.order = "{order}"'
+        return f'with loader.buffer = {buffer} and data.order = "{order}"' if buffer else ""
+
+    def _check_endless(self, listed: int) -> None:
+        """Parts without end, of which a run ends after steps or time: what they read has to be gone through."""
+        loader, sizes = self.loader, self.sizes
+        if not (loader.buffer or "shards" in loader.partition or loader.partition in ("filtered", "slices")):
+            return
+        if loader.interleave > 1:
+            expected = "at least 1 with loader.interleave, if no run.epochs says when the parts end"
+            raise wrong(expected, "0", key="loader.repeats")
+        views = sizes.batches.before(-(-sizes.limit_ns // sizes.full_step_ns) if sizes.steps is None else sizes.steps)
+        if views > _MOST_WITHOUT_END or views // sizes.samples * listed > _MOST_ONE_BY_ONE:
+            most = min(_MOST_WITHOUT_END, (_MOST_ONE_BY_ONE // listed + 1) * sizes.samples - 1)
+            expected = f"at most {most:.3g} samples in the run, which are gone through one by one with repeats = 0"
+            raise wrong(expected, f"{views:.3g}", key="loader.repeats")
 
     def _check_mixture(self, corpora: Sequence[Corpus]) -> None:
         if self.run.epochs is not None:

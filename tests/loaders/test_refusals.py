@@ -29,26 +29,6 @@ def test_a_loader_that_never_comes_back(last_batch, crash, outcome, steps):
     assert run.account.views == steps * 24
 
 
-@pytest.mark.parametrize(
-    "keys", [{"partition": "shards"}, {"partition": "strided", "buffer": 8, "last_batch": "short"}]
-)
-def test_a_part_without_end_that_has_to_be_read_through_needs_an_end(keys):
-    loader = {"saves": "samples", "comes_back": "exact", "on_layout_change": "keep", "repeats": 0, **keys}
-    scenario = {
-        "model": {"global_batch": 24, "step_time": "1 s"},
-        "cluster": {"nodes": 4, "gpus_per_node": 1},
-        "checkpoint": {"every": "5 steps"},
-        "data": {"samples": 960, "shards": 24, "order": "shard-shuffle"},
-        "loader": loader,
-    }
-    with pytest.raises(
-        ScenarioError, match=r"loader\.repeats: expected at least 1, the epochs that a part .*, found 0"
-    ):
-        load_scenario({**scenario, "run": {"steps": 90}})
-    assert simulate(load_scenario({**scenario, "run": {"epochs": 2}})).account.extra == 0
-    assert simulate(load_scenario({**scenario, "run": {"steps": 90}, "loader": {**loader, "repeats": 3}})).steps == 90
-
-
 def test_parts_that_stay_dealt_are_no_position_that_other_ranks_divide():
     scenario = {
         "run": {"steps": 60},

@@ -91,7 +91,7 @@ BUFFERED = (
     "webdataset-no-state", "webdataset-resampled",
 )  # fmt: skip
 WITH = {preset: {"buffer": 64} for preset in BUFFERED}
-WITH["tf-data"] = {"buffer": 64, "repeats": 3 * EPOCHS}
+WITH["tf-data"] = {"buffer": 64}
 # What the preset says, where the variant was measured on the same ranks alone or comes back on some others.
 REFUSING = ("datasets-5.2-buffer",)
 
