@@ -39,6 +39,7 @@ def splits(rows: Sequence[Mapping[str, Figure]], rates: NDArray[np.float64]) -> 
         return None
     names = [name for name in rows[0] if all(row[name] is not None for row in rows)]
     values = np.array([[row[name] for name in names] for row in rows], dtype=np.float64)
+    values -= values[0]  # what is the same in all replications is sure to the last bit
     # Each column by its mean, so that rates of any size weigh alike.
     design = np.column_stack([np.ones(replications), rates / rates.mean(axis=0)])
     left_over = values - design @ np.linalg.lstsq(design, values, rcond=None)[0]
