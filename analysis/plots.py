@@ -165,6 +165,40 @@ def intervals(table: pd.DataFrame, best: Sequence[float], formulas: dict[str, fl
     return drawn.update_layout(height=640, margin_t=90)
 
 
+def tornado(rows: pd.DataFrame, label: str, factor: float = 1.0) -> Figure:
+    """A bar a key between a figure at the two ends of the key's range, with the 95 % interval of the swing.
+
+    Args:
+        rows: what `analysis.sensitivity.tornado` returned.
+        label: the figure's name and unit.
+        factor: from the figure to that unit.
+    """
+    drawn = _figure(f"{label}, other keys in the middle of their ranges", "")
+    rows = rows[::-1]
+    names = [f"{plain(row.key)}: {plain(row.low)} .. {plain(row.high)}" for row in rows.itertuples()]
+    middle = factor * (rows["at_low"] + rows["at_high"]) / 2
+    for column, end, color in (("at_low", "low", "#3b7dd8"), ("at_high", "high", "#e66100")):
+        drawn.add_bar(
+            x=factor * rows[column] - middle,
+            base=middle,
+            y=names,
+            orientation="h",
+            name=f"{end} end of the range",
+            marker_color=color,
+        )
+    half = factor * (rows["swing_ci95_high"] - rows["swing_ci95_low"]) / 2
+    # Last, so that it lies on the bars.
+    drawn.add_scatter(
+        x=factor * rows["at_high"],
+        y=names,
+        error_x={"type": "data", "array": half, "thickness": 1, "color": _NEUTRAL},
+        mode="markers",
+        marker={"color": _NEUTRAL, "size": 4},
+        name="95 % interval of the swing",
+    )
+    return _tall(drawn, len(rows)).update_layout(barmode="overlay")
+
+
 def loaders(table: pd.DataFrame) -> Figure:
     """Extra and missing views of each loader preset that was run, the least damage on top.
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -42,12 +42,25 @@ def load(directory: Path, figure: str) -> Responses:
 
     Raises:
         FileNotFoundError: it holds no study.
-        ValueError: its points were not drawn from ranges, they are not all there, or it has no such figure.
+        ValueError: as `responses_of`.
     """
     design = json.loads((directory / "study.json").read_text("utf-8"))["design"]
+    return responses_of(design, pd.read_parquet(directory / "table.parquet"), figure)
+
+
+def responses_of(design: Mapping[str, Any], table: pd.DataFrame, figure: str) -> Responses:
+    """How a figure answers to a design.
+
+    Args:
+        design: of a study's manifest.
+        table: of the study.
+        figure: a column of the table.
+
+    Raises:
+        ValueError: the points were not drawn from ranges, they are not all there, or there is no such figure.
+    """
     if "ranges" not in design:
         raise ValueError(f"expected points that were drawn from ranges (--design), found a {design['kind']}")
-    table = pd.read_parquet(directory / "table.parquet")
     if figure not in table.select_dtypes("number"):
         raise ValueError(f'expected a figure of the study, found "{figure}"')
     means = table.groupby("point")[figure].mean()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
+
+import pandas as pd
 
 from analysis.report import Cell, Table
 from clustersim.cli.assumptions import assumptions
@@ -12,8 +14,13 @@ from clustersim.cli.words import count
 from clustersim.forecast import forecast
 from clustersim.scenario import Scenario
 
+MEANS = "Means ± half of their 95 % intervals; every {} met the same failures."
+"""What stands under a table of points, named as they are there."""
+
 Words = Callable[[float], str]
 """How a figure is said."""
+
+_MOST_VALUES = 12
 
 
 def text(said: object) -> Cell:
@@ -36,6 +43,25 @@ def loader(row: dict[str, Any]) -> list[Cell]:
     """The cells of a loader's row, up to what a failure costs."""
     means = (mean(row, figure, words) for figure, (_, words) in SHOWN.items())
     return [text(row["preset"]), text(row["order"]), *means, *(number(row[name], count) for name in RATES)]
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a table by its columns' names."""
+    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
+
+
+def varied(design: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What the points of a study set, a row a key: they stand before what is assumed, which is without them.
+
+    Args:
+        design: of the study's manifest.
+    """
+    told = {key: f"{low} .. {high}" for key, (low, high) in design.get("ranges", {}).items()}
+    for key in design["points"][0]:
+        values = list(dict.fromkeys(str(point[key]) for point in design["points"]))
+        more = f" and {len(values) - _MOST_VALUES} more" if len(values) > _MOST_VALUES else ""
+        told.setdefault(key, ", ".join(values[:_MOST_VALUES]) + more)
+    return [("varied", f"{key} = {values}, instead of what stands below") for key, values in told.items()]
 
 
 def refused(rows: list[dict[str, Any]], caption: str) -> list[Table]:

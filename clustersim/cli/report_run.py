@@ -9,13 +9,26 @@ import pandas as pd
 from analysis import damage, plots
 from analysis.report import Plot, Report, Table, download
 from clustersim.cli.report_parts import assumed, number, text
-from clustersim.cli.run_page import CORPUS_COLUMNS, FIGURES, answer, corpus_rows, exactness, fate, is_of_corpus
+from clustersim.cli.run_page import (
+    CORPUS_COLUMNS,
+    FIGURES,
+    SPLIT_HEADS,
+    answer,
+    corpus_rows,
+    exactness,
+    fate,
+    frequent,
+    is_of_corpus,
+    split_rows,
+)
 from clustersim.cli.words import count, hours, plural, share
 from clustersim.study.provenance import provenance
 from clustersim.study.result import Result
 
 _TABLES = ("summary", "ledger", "time", "damage", "legs", "events", "checkpoints")
 _SPREAD = {"mean": "mean", "ci95_low": "95 % from", "ci95_high": "to", "p05": "P5", "p50": "P50", "p95": "P95"}
+_SPREAD_NOTE = "95 %: the interval of the mean by Student's t. P5, P50, P95: of the replications."
+_LEDGER_ROWS = 30
 
 
 def report_of_run(directory: Path) -> Report:
@@ -33,7 +46,7 @@ def report_of_run(directory: Path) -> Report:
         what=f"A run with seed {result.seed}, {plural(result.replications, 'replication')}.",
         answer=answer(result),
         plots=_plots(result, damage.load(directory)),
-        tables=[_figures(result), _times(result), *_corpora(result), _ledger(result)],
+        tables=[_figures(result), *_splits(result), _times(result), *_corpora(result), _ledger(result)],
         assumptions=assumed(result.scenario),
         scenario=scenario,
         provenance=made_by,
@@ -87,8 +100,7 @@ def _figures(result: Result) -> Table:
         for label, words, spread in spreads
         if spread is not None
     ]
-    note = "95 %: the interval of the mean by Student's t. P5, P50, P95: of the replications."
-    return Table(f"Figures of {result.replications} replications", ("figure", *_SPREAD.values()), rows, note)
+    return Table(f"Figures of {result.replications} replications", ("figure", *_SPREAD.values()), rows, _SPREAD_NOTE)
 
 
 def _mean_hours(result: Result) -> pd.Series:
@@ -96,13 +108,28 @@ def _mean_hours(result: Result) -> pd.Series:
 
 
 def _times(result: Result) -> Table:
-    means = _mean_hours(result)
+    """One row a bucket that has any time; of several replications its spread."""
+    means, caption = _mean_hours(result), "Where the time went"
+    used = {str(bucket): mean for bucket, mean in means.items() if mean}
+    names = {bucket: text(bucket.replace("_", " ")) for bucket in used}
+    shares = {bucket: number(mean / means.sum(), share) for bucket, mean in used.items()}
+    if result.replications == 1:
+        rows = [[names[bucket], number(mean, hours), shares[bucket]] for bucket, mean in used.items()]
+        return Table(caption, ("bucket", "time", "share"), rows)
+    spreads = result.times_spread_h
     rows = [
-        [text(str(bucket).replace("_", " ")), number(mean, hours), number(mean / means.sum(), share)]
-        for bucket, mean in means.items()
-        if mean
+        [names[bucket], shares[bucket], *(number(spread[part], hours) for part in _SPREAD)]
+        for bucket in used
+        if (spread := spreads[bucket]) is not None
     ]
-    return Table("Where the time went", ("bucket", "mean" if result.replications > 1 else "time", "share"), rows)
+    return Table(caption, ("bucket", "share", *_SPREAD.values()), rows, _SPREAD_NOTE)
+
+
+def _splits(result: Result) -> list[Table]:
+    """How unsure means are for either reason; no table where all rates are known."""
+    shown = split_rows(result)
+    rows = [[text(label), *(number(half, words) for half in halves)] for label, words, halves in shown]
+    return [Table(SPLIT_HEADS[0], ("figure", *SPLIT_HEADS[1:]), rows)] if rows else []
 
 
 def _corpora(result: Result) -> list[Table]:
@@ -116,13 +143,15 @@ def _corpora(result: Result) -> list[Table]:
 
 def _ledger(result: Result) -> Table:
     total = sum(row["samples"] for row in result.ledger)
+    shown, left_out = frequent(result, _LEDGER_ROWS)
     rows = [
         [
             *(number(row[name], count) for name in ("planned", "seen", "samples")),
             number(row["samples"] / total, share),
             text(fate(int(row["planned"]), int(row["seen"]))),
         ]
-        for row in result.ledger
+        for row in shown
     ]
     heads = ("planned", "seen", "samples, mean" if result.replications > 1 else "samples", "share", "fate")
-    return Table("Ledger: samples by how often they were planned and seen", heads, rows, exactness(result))
+    note = (f"{left_out} left out; ledger.csv has them all. " if left_out else "") + exactness(result)
+    return Table("Ledger: samples by how often they were planned and seen", heads, rows, note)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -14,15 +14,13 @@ from analysis.report import Plot, Report, Table, download
 from clustersim.cli import capacity as capacity_page
 from clustersim.cli import intervals as intervals_page
 from clustersim.cli import loaders as loaders_page
-from clustersim.cli import sweep_page
-from clustersim.cli.report_parts import assumed, loader, mean, number, refused, text
+from clustersim.cli import report_sweep, sweep_page
+from clustersim.cli.report_parts import MEANS, assumed, loader, mean, number, records, refused, text, varied
 from clustersim.cli.words import count, duration, hours, plural, share
 from clustersim.scenario import load_scenario
 from clustersim.study import capacity, intervals, league
-from clustersim.study.plot import MOST_POINTS, StudyPlots, spreads
+from clustersim.study.plot import StudyPlots
 from clustersim.study.study import Study, load_study
-
-_MEANS = "Means ± half of their 95 % intervals; every {} met the same failures."
 
 
 class _Told(NamedTuple):
@@ -54,7 +52,7 @@ def report_of_study(directory: Path) -> Report:
         answer=[told.answer, *(lines if unfinished else [])],
         plots=told.plots,
         tables=told.tables,
-        assumptions=assumed(scenario),
+        assumptions=[*varied(study.manifest["design"]), *assumed(scenario)],
         scenario=scenario.resolved(),
         provenance={"digest": scenario.digest, **made_by},
         downloads=[
@@ -65,34 +63,8 @@ def report_of_study(directory: Path) -> Report:
 
 
 def _sweep(study: Study) -> _Told:
-    keys = list(study.manifest["design"]["points"][0])
-    shown = spreads(study, *sweep_page.SHOWN)
-    values = _records(study.points)
-    rows = [
-        [
-            number(point["point"], count),
-            *(text(point[key]) if isinstance(point[key], str) else number(point[key], "{:g}".format) for key in keys),
-            number(point["replications"], count),
-            *(mean(row, figure, words) for figure, (_, words) in sweep_page.SHOWN.items()),
-        ]
-        for point, row in zip(values, _records(shown), strict=True)
-    ]
-    heads = ("point", *keys, "runs", *(words for words, _ in sweep_page.SHOWN.values()))
-    each = f"each of the first {MOST_POINTS} points" if len(rows) > MOST_POINTS else "each point"
-    drawn = [
-        Plot(
-            StudyPlots(study).damage(),
-            f"Extra and missing views of {each}, in views, means with their 95 % intervals.",
-            "Bars of extra and missing views, one pair a point, as in the table of points.",
-        ),
-        Plot(
-            StudyPlots(study).time(),
-            f"Where the wall time of {each} went, in % of it, mean over replications.",
-            "One bar a point, divided into buckets of time.",
-        ),
-    ]
     what = f"A study of {plural(len(study.points), 'point')}"
-    return _Told(what, sweep_page.answer(study), drawn, [Table("Points", heads, rows, _MEANS.format("point"))])
+    return _Told(what, sweep_page.answer(study), report_sweep.drawn(study), report_sweep.tables(study))
 
 
 def _intervals(study: Study, directory: Path) -> _Told:
@@ -106,10 +78,10 @@ def _intervals(study: Study, directory: Path) -> _Told:
             number(row["rolled_back_steps"], count),
             *(number(row[name], share) for name in damages),
         ]
-        for row in _records(found.table)
+        for row in records(found.table)
     ]
     loaders = [name.removeprefix("damage_") for name in damages]
-    note = f"{_MEANS.format('interval')} Under a loader: its extra and missing views for each planned view."
+    note = f"{MEANS.format('interval')} Under a loader: its extra and missing views for each planned view."
     heads = ("every", "training", "ETTR", "steps rolled back", *loaders)
     answer = intervals_page.answer(found)
     drawn = Plot(
@@ -124,7 +96,7 @@ def _intervals(study: Study, directory: Path) -> _Told:
 
 def _loaders(study: Study, directory: Path) -> _Told:
     table = pd.read_parquet(directory / league.TABLE)
-    ran = _records(table[table["refused"] == ""])
+    ran = records(table[table["refused"] == ""])
     shown = (head for head, _ in loaders_page.SHOWN.values())
     found = league.League(table, study)
     resume = ["resume"] if loaders_page.knows_resume(found) else []
@@ -137,9 +109,9 @@ def _loaders(study: Study, directory: Path) -> _Told:
         ]
         for row in ran
     ]
-    note = " ".join([_MEANS.format("preset"), loaders_page.RANKS, *([loaders_page.RESUME] if resume else [])])
+    note = " ".join([MEANS.format("preset"), loaders_page.RANKS, *([loaders_page.RESUME] if resume else [])])
     league_table = Table("Loaders, the least damage first", heads, rows, note)
-    tables = [league_table, *refused(_records(table), "Presets that were not run")]
+    tables = [league_table, *refused(records(table), "Presets that were not run")]
     answer = loaders_page.answer(found)
     drawn = Plot(plots.loaders(table), "Extra and missing views of each preset, in views, with 95 % intervals.", answer)
     return _Told(f"{plural(len(ran), 'loader preset')}", answer, [drawn], tables)
@@ -162,7 +134,7 @@ def _capacity(study: Study, directory: Path) -> _Told:
             mean(row, "cost", count),
             text("recommended" if row["recommended"] else ""),
         ]
-        for row in _records(found.table)
+        for row in records(found.table)
     ]
     shown = (capacity_page.PLAN[name][0] for name in names)
     heads = (*shown, f"by {by}", "95 % from", "to", *_DATES.values(), "short", "closed form", "GPU hours", money, "")
@@ -173,15 +145,11 @@ def _capacity(study: Study, directory: Path) -> _Told:
         "confidence that was asked for as a line.",
         answer,
     )
-    note = f"{_MEANS.format('plan')} Later: than a run was simulated. Short: share of the time spent waiting for nodes."
+    note = f"{MEANS.format('plan')} Later: than a run was simulated. Short: share of the time spent waiting for nodes."
     return _Told(plural(len(rows), "plan"), answer, [drawn], [Table("Plans", heads, rows, note)])
 
 
 _DATES = {"p50_h": "half by", "p95_h": "95 % by"}
-
-
-def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
 
 
 _KINDS: dict[str, Callable[[Study, Path], _Told]] = {

@@ -1,6 +1,6 @@
 """The result of a run for people: the answer first, then what it rests on, then the figures."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -169,16 +169,28 @@ def _figures(first: dict[str, Figure], spreads: dict[str, Spread | None] | None,
     return rows
 
 
-def _split(result: Result) -> list[RenderableType]:
-    """How unsure means are for either reason, one row a figure; nothing where all rates are known."""
+SPLIT_HEADS = ("Half of the 95 % interval of a mean", "by simulation", "by uncertain rates")
+"""What stands above the rows of `split_rows`."""
+
+
+def split_rows(result: Result) -> list[tuple[str, _Words, Sequence[float]]]:
+    """How unsure means are for either reason: a figure's name, how it is said, its halves; none with known rates."""
     split = result.splits
     if split is None:
         return []
-    rows = table("Half of the 95 % interval of a mean", "by simulation", "by uncertain rates")
-    for name, (label, words) in FIGURES.items():
-        if name in split and any(split[name]) and not name.endswith("_ideal"):
-            rows.add_row(label, *map(words, split[name]))
-    return [rows, ""]
+    return [
+        (label, words, split[name])
+        for name, (label, words) in FIGURES.items()
+        if name in split and any(split[name]) and not name.endswith("_ideal")
+    ]
+
+
+def _split(result: Result) -> list[RenderableType]:
+    shown = split_rows(result)
+    rows = table(*SPLIT_HEADS)
+    for label, words, halves in shown:
+        rows.add_row(label, *map(words, halves))
+    return [rows, ""] if shown else []
 
 
 def _spread(spread: Spread, words: _Words) -> list[str]:
@@ -235,24 +247,31 @@ def _corpora(result: Result) -> list[RenderableType]:
 def _ledger(result: Result) -> list[RenderableType]:
     """The most frequent rows of the ledger, and a word about the others."""
     several = result.replications > 1
-    ledger = result.ledger
-    total = sum(row["samples"] for row in ledger)
-    frequent = sorted(ledger, key=lambda row: -row["samples"])[:_LEDGER_ROWS]
     rows = table("planned", "seen", "samples, mean" if several else "samples", "share", "", left=0)
     rows.columns[-1].justify = "left"
-    for row in ledger:
-        if row in frequent:
-            rows.add_row(
-                *(count(row[name]) for name in ("planned", "seen", "samples")),
-                share(row["samples"] / total),
-                fate(int(row["planned"]), int(row["seen"])),
-            )
+    shown, left_out = frequent(result, _LEDGER_ROWS)
+    total = sum(row["samples"] for row in result.ledger)
+    for row in shown:
+        rows.add_row(
+            *(count(row[name]) for name in ("planned", "seen", "samples")),
+            share(row["samples"] / total),
+            fate(int(row["planned"]), int(row["seen"])),
+        )
     parts: list[RenderableType] = [Text("Ledger: samples by how often they were planned and seen", style="bold"), rows]
-    left_out = len(ledger) - len(frequent)
-    if left_out:
-        samples = count(total - sum(row["samples"] for row in frequent))
-        parts.append(f"{plural(left_out, 'rarer row')} with {samples} samples left out; --json has them all.")
-    return parts
+    return [*parts, f"{left_out} left out; --json has them all."] if left_out else parts
+
+
+def frequent(result: Result, most: int) -> tuple[list[dict[str, int | float]], str]:
+    """The most frequent rows of the ledger in its order, and how many rarer ones with how many samples there are.
+
+    The text is empty where there are none.
+    """
+    ledger = result.ledger
+    chosen = sorted(ledger, key=lambda row: -row["samples"])[:most]
+    rarer = [row for row in ledger if row not in chosen]
+    samples = count(sum(row["samples"] for row in rarer))
+    told = f"{plural(len(rarer), 'rarer row')} with {samples} samples" if rarer else ""
+    return [row for row in ledger if row in chosen], told
 
 
 def fate(planned: int, seen: int) -> str:

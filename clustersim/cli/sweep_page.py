@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import RenderableType
 from rich.text import Text
 
+from analysis.sensitivity import responses_of, tornado
 from clustersim.cli.output import table
 from clustersim.cli.words import count, hours, plural, share
 from clustersim.study.best import Best, best_by
@@ -58,18 +59,34 @@ def sweep_page(study: Study, name: str) -> list[RenderableType]:
 def answer(study: Study) -> str:
     """Where the most of the time is useful, and where the data is damaged least, each with its interval.
 
-    Points that end by time come to different steps, so damage is told for each planned view.
+    Points that end by time come to different steps, so damage is told for each planned view. Where points were drawn
+    from ranges, on which key the useful share depends most comes first.
     """
     table = study.table.set_index(["point", "replication"])
     damage = (table["extra_views"] + table["missing_views"]) / table["planned_views"].where(
         table["planned_views"] > 0, 1
     )
     useful, sound = best_by(table["ettr"]), best_by(damage, most=False)
-    most = f"Most useful share of time: {_with_half(useful)}{_at(study, useful)}."
+    most = f"{_depends(study)}Most useful share of time: {_with_half(useful)}{_at(study, useful)}."
     if not damage.any():
         return f"{most} Nothing is seen twice or missed{' at any point' if len(study.points) > 1 else ''}."
     least = f"{_with_half(sound)} of the planned views, extra and missing together"
     return f"{most} Least damage: {least}{_at(study, sound)}."
+
+
+def _depends(study: Study) -> str:
+    """The key of the widest swing of the useful share of time; empty where points were not drawn from ranges."""
+    design = study.manifest["design"]
+    if "ranges" not in design or study.table["point"].nunique() < len(design["points"]):
+        return ""
+    row = tornado(responses_of(design, study.table, "ettr")).iloc[0]
+    if not row["swing_ci95_low"] * row["swing_ci95_high"] > 0:
+        return "Too few points to tell on which key the useful share of time depends. "
+    ends = f"from {share(row['at_low'])} at {row['low']} to {share(row['at_high'])} at {row['high']}"
+    near, far = sorted((abs(row["swing_ci95_low"]), abs(row["swing_ci95_high"])))
+    return (
+        f"The useful share of time depends most on {row['key']}: {ends} (95 %: {share(near)} to {share(far)} apart). "
+    )
 
 
 def _with_half(found: Best) -> str:

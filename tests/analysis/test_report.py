@@ -48,6 +48,17 @@ def test_the_damage_of_each_point_is_drawn_with_its_interval():
 ENDS = (("low", -1), ("high", 2))
 
 
+def test_a_tornado_is_drawn_from_one_end_of_a_range_to_the_other():
+    ends = {"low": ["1 h", "1 s"], "high": ["2 h", "9 s"], "at_low": [0.9, 0.8], "at_high": [0.7, 0.82]}
+    rows = pd.DataFrame({"key": ["a<b", "c"], **ends, "swing_ci95_low": [-0.3, 0.0], "swing_ci95_high": [-0.1, 0.04]})
+    low, high, swings = plots.tornado(rows, "share (%)", 100).data
+    assert (low.name, list(low.y)) == ("low end of the range", ["c: 1 s .. 9 s", "a&lt;b: 1 h .. 2 h"])
+    assert list(low.base + low.x) == pytest.approx([80, 90])
+    assert list(high.base + high.x) == list(swings.x) == pytest.approx([82, 70])
+    assert list(low.base) == list(high.base) == pytest.approx([81, 80])
+    assert list(swings.error_x.array) == pytest.approx([2, 10])
+
+
 def test_time_is_drawn_in_shares_of_each_row():
     drawn = plots.time(
         pd.DataFrame({"useful": [3.0, 8.0], "load": [1.0, 2.0], "idle": [0.0, 0.0], "label": ["a", "b"]})

@@ -7,7 +7,10 @@ import pandas as pd
 import pytest
 
 import clustersim.cli.report as report_module
+from analysis import sensitivity
 from clustersim import load_study
+from clustersim.cli import report_run
+from clustersim.cli.words import count, share
 
 STEPS = ("--set", "run.wall_time=", "--set", "run.steps=30000")
 KINDS = {
@@ -73,7 +76,11 @@ def test_the_tables_hold_the_studys_own_figures(clustersim, stored):
         parts = ("mean", "ci95_low", "ci95_high", "p05", "p50", "p95")
         assert figures["extra views"] == [spread["extra_views"][part] for part in parts]
         assert figures["useful share of it (ETTR)"] == [spread["ettr"][part] for part in parts]
+        times = {row[0]: [float(value) for value in row[2:]] for row in tables["Where the time went"] if row}
+        spread = json.loads((out / "run.json").read_text())["time_h"]["wasted_progress"]
+        assert times["wasted progress"] == [spread[part] for part in parts]
     elif kind == "sweep":
+        assert "checkpoint.every = 5 min, 20 min, instead of what stands below" in (out / "report.html").read_text()
         means = load_study(out).table.groupby("point")["rolled_back_steps"].mean()
         assert [float(row[-1]) for row in tables["Points"] if row] == means.tolist()
     elif kind == "intervals":
@@ -90,6 +97,55 @@ def test_the_tables_hold_the_studys_own_figures(clustersim, stored):
         rows = [row for row in tables["Loaders, the least damage first"] if row]
         assert [row[0] for row in rows] == table["preset"].tolist()
         assert [float(row[2]) for row in rows] == table["extra_views"].tolist()
+
+
+def test_a_long_ledger_is_cut_to_its_most_frequent_rows(clustersim, tmp_path, monkeypatch):
+    monkeypatch.setattr(report_run, "_LEDGER_ROWS", 3)
+    out = tmp_path / "run"
+    assert clustersim("run", "small", "--set", "loader.preset=reshuffle", "--out", out)[0] == 0
+    assert clustersim("report", out)[0] == 0
+    ledger = pd.read_parquet(out / "ledger").sort_values("samples", ascending=False)
+    page = (out / "report.html").read_text()
+    rows = Tables(page).found["Ledger: samples by how often they were planned and seen"]
+    shown = [[int(value) for value in row[:3]] for row in rows if row]
+    assert shown == sorted(ledger[["planned", "seen", "samples"]].head(3).to_numpy().tolist())
+    left_out = count(ledger["samples"].iloc[3:].sum())
+    assert f"{len(ledger) - 3} rarer rows with {left_out} samples left out; ledger.csv has them all." in page
+
+
+def test_uncertain_rates_have_their_part_of_each_interval(clustersim, tmp_path):
+    out = tmp_path / "run"
+    options = ("--set", "failures.1.uncertain=true", "--set", "run.wall_time=1 d", "--replications", 12, "--out", out)
+    code, printed, err = clustersim("run", "small", *options)
+    assert (code, err) == (0, "")
+    assert "by uncertain rates" in printed
+    assert clustersim("report", out)[0] == 0
+    halves = json.loads((out / "run.json").read_text())["ci95_half"]["ettr"]
+    rows = Tables((out / "report.html").read_text()).found["Half of the 95 % interval of a mean"]
+    shown = {row[0]: [float(value) for value in row[1:]] for row in rows if row}
+    assert shown["useful share of it (ETTR)"] == list(halves.values())
+
+
+def test_points_drawn_from_ranges_are_told_by_the_keys_that_matter(clustersim, tmp_path):
+    out = tmp_path / "study"
+    ranges = ("--range", "checkpoint.every=5 min..2 h", "--range", "recovery.load=1 s..1 min")
+    options = ("--design", "saltelli", "--points", 8, *ranges, "--replications", 2, "--workers", 1, "--out", out)
+    code, printed, _ = clustersim("sweep", "small", *options)
+    assert code == 0
+    assert clustersim("report", out)[0] == 0
+    page = (out / "report.html").read_text()
+    responses = sensitivity.load(out, "ettr")
+    told = sensitivity.tornado(responses).merge(sensitivity.indices(responses), on="key")
+    rows = [row for row in Tables(page).found["On which keys the useful share of time depends"] if row]
+    assert [row[0] for row in rows] == ["checkpoint.every", "recovery.load"]
+    shown = [[float(value) for value in row[3:]] for row in rows]
+    assert shown == told[["at_low", "at_high", "swing", "first", "total"]].to_numpy().tolist()
+    low, high = (share(told[end][0]) for end in ("at_low", "at_high"))
+    depends = f"The useful share of time depends most on checkpoint.every: from {low} at 5 min to {high} at 2 h"
+    assert depends in page
+    assert printed.splitlines()[2].startswith(depends)
+    assert "checkpoint.every = 5 min .. 2 h, instead of what stands below" in page
+    assert page.count("data-plot=") == 1, "no damage, no figure of it"
 
 
 def test_presets_that_were_not_run_say_why(clustersim, tmp_path):
