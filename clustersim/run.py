@@ -180,8 +180,7 @@ class Run:
         if epochs is not None:  # no mixture
             views = epochs * corpus.loader.spaces.size
             views -= data.count_skipped(views)
-        # Under other laws the plan may hold a sample twice.
-        if ledger.planned_views == views and corpus.loader.spaces.law != "other":
+        if ledger.planned_views == views and not corpus.loader.repeats_samples:
             return ledger
         return corpus.ledger_against(views, data.skipped, self.by_identity)
 

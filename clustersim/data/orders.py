@@ -171,41 +171,34 @@ class NestedShuffle(ShardShuffle):
         return mix_array(self._keys.words(np.array([family]), np.array([epoch])) + np.uint64(shard + 1))
 
 
-class WithReplacement:
-    """Shards drawn at random, each time from all of them; an epoch is as many samples as there are."""
+class WithReplacement(Sequential):
+    """Shards drawn at random, each time from all of them; an epoch is as many samples as there are.
 
-    law: Literal["other"] = "other"
-    same_every_epoch = False
+    There is no order but that of the samples, in which an offset is its sample: of that, readers read what they draw.
+    """
 
     def __init__(self, corpus: Corpus, seed: int, replication: int) -> None:
-        self.size = corpus.samples
-        self.drawn_by = (seed, replication)
-        self.block_starts = corpus.shard_starts
+        super().__init__(corpus, seed, replication)
+        self._sizes = np.diff(self.block_starts)
 
-    def part(self, family: int, epoch: int, reader: int, readers: int) -> Ints:
-        """What one of so many readers reads in an epoch, its share of N samples, int64."""
-        share = -(-self.size // readers)
-        draw = generator(*self.drawn_by, "order", family, epoch, reader)
-        parts: list[Ints] = []
-        while sum(map(len, parts)) < share:
-            shard = int(draw.integers(len(self.block_starts) - 1))
-            parts.append(np.arange(self.block_starts[shard], self.block_starts[shard + 1], dtype=np.int64))
-        return np.concatenate(parts)[:share]
+    def drawn(self, family: int, epoch: int, reader: int, share: int) -> tuple[Ints, Ints]:
+        """The shards that a reader draws in an epoch until it has its share of samples, at a cost of the shards.
 
-    def samples_at(self, family: int, epoch: int, offsets: Ints) -> Ints:
-        """The samples that a single reader reads at some places of an epoch, int64 of their shape."""
-        return self.part(family, epoch, 0, 1)[offsets]
-
-    def offset_of(self, family: Ints, epoch: Ints, sample: int) -> Ints:
-        """No offset has a sample for good.
-
-        Raises:
-            ValueError: always.
+        Returns:
+            the sample at which each begins, and how many are read of it, int64[draws] each; the last one may be cut.
         """
-        raise ValueError("samples that are drawn with replacement have no offsets")
+        draw, left = generator(*self.drawn_by, "order", family, epoch, reader), share
+        shards = [np.zeros(0, np.int64)]
+        while left > 0:  # of the longest shards so many would do
+            shards.append(draw.integers(len(self._sizes), size=-(-left // int(self._sizes.max()))))
+            left -= int(self._sizes[shards[-1]].sum())
+        shard = np.concatenate(shards)
+        size = self._sizes[shard]
+        size[-1:] += min(left, 0)
+        return self.block_starts[shard], size
 
 
-Order = Shuffle | ShuffleOnce | ShardShuffle | NestedShuffle | Sequential | WithReplacement
+Order = Shuffle | ShuffleOnce | ShardShuffle | NestedShuffle | Sequential
 
 
 OrderKind = Literal["shuffle", "shuffle-once", "shard-shuffle", "nested-shuffle", "sequential", "with-replacement"]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from clustersim import streams
 from clustersim.data.orders import NestedShuffle, Order, Sequential, ShardShuffle, WithReplacement
-from clustersim.loaders.deal import Contiguous, Deal, Remaining, Sharded, Strided
+from clustersim.loaders.deal import Contiguous, Deal, InPieces, Remaining, Sharded, Strided
 from clustersim.loaders.listed import Interleaved, Listed, canonical, groups_of
 from clustersim.loaders.parts import Parts
 from clustersim.loaders.picks import Picks
@@ -33,7 +33,7 @@ class Dealer:
         parts = self._parts
         listed = parts.interleave > 1 or parts.canonical > 0 or parts.partition in ("filtered", "slices")
         moves = parts.comes_back == "remainder" or parts.on_layout_change == "redivide"
-        return listed or moves or isinstance(self._order, WithReplacement)
+        return listed or moves
 
     def deal(self, family: int, epoch: int, ranks: int, batches: Ints, first: int) -> Deal | Listed:
         """An epoch of an order over the readers of so many ranks that take `batches` samples a step, int64[ranks].
@@ -56,7 +56,10 @@ class Dealer:
     def _deal(self, family: int, epoch: int, readers: int, multiple: int, batches: Ints, first: int) -> Deal | Listed:
         parts, order = self._parts, self._order
         if isinstance(order, WithReplacement):
-            return Listed([order.part(family, epoch, reader, readers) for reader in range(readers)])
+            share = -(-order.size // readers)
+            drawn = [order.drawn(family, epoch, reader, share) for reader in range(readers)]
+            offset, size = (np.concatenate(column) for column in zip(*drawn, strict=True))
+            return InPieces(np.repeat(np.arange(readers), [len(own) for own, _ in drawn]), offset, size, readers)
         if parts.canonical:
             samples = order.samples_at(family, epoch, np.arange(order.size))
             return Listed([canonical(samples, parts.canonical, first, self._batch)])

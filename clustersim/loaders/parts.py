@@ -213,6 +213,10 @@ class CorpusLoader(Loader, Protocol):
         """What the stretches read, for the account, and the index of the stretch of each row, int64[rows]."""
 
     @property
+    def repeats_samples(self) -> bool:
+        """Whether an epoch of the plan may hold a sample twice, so that as many views as the ideal's prove nothing."""
+
+    @property
     def spaces_to_count(self) -> Spaces:
         """The orders of `reads_to_count`; under the law "other" reads are counted sample by sample only."""
 

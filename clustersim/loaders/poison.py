@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clustersim.account import Spaces
-from clustersim.data.orders import Order, Shuffle
+from clustersim.data.orders import Order, Shuffle, WithReplacement
 from clustersim.data.permutation import permutation
 from clustersim.streams import Hashed
 
@@ -72,6 +72,8 @@ def places_of(poison: Poison, order: Spaces, family: int, epochs: range) -> Ints
     Raises:
         ValueError: the order draws with replacement, so that no sample has a position.
     """
+    if isinstance(order, WithReplacement):
+        raise ValueError("samples that are drawn with replacement have no position")
     epoch = np.arange(epochs.start, epochs.stop, dtype=np.int64)
     if isinstance(order, Shuffle):  # asks for all at once
         samples = np.array(poison.samples, dtype=np.int64)

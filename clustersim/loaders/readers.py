@@ -242,6 +242,8 @@ class Readers:
 
     def _family(self, at: Standing) -> int:
         """The order's family as the account and the order know it."""
+        if self._draws and self._flows is None:
+            return 0  # whatever was drawn, an offset is its sample
         if not self._by_layout:
             return at.family
         return part_family(at.family, at.read.size if self.parts.permutes == "part" else at.ranks)
@@ -299,6 +301,11 @@ class Readers:
         return draws_of([(i, part) for i, stretch in enumerate(stretches) for part in stretch.passes])
 
     @property
+    def repeats_samples(self) -> bool:
+        """Whether an epoch of the plan may hold a sample twice."""
+        return self._draws or self.spaces.law == "other"
+
+    @property
     def spaces_to_count(self) -> Spaces:
         """The orders of `reads_to_count`."""
         return self._order if self.tells_the_end_only else self.spaces
@@ -308,7 +315,7 @@ class Readers:
         """Whether `reads_to_count` are right in all, and not step by step: behind buffers that a restart loses."""
         parts = self.parts
         lost = self._rebases and not self._dealer.lists and not self._endless and not parts.buffer_saved
-        told = parts.partition not in ("strided", "queue") and parts.permutes == "epoch"
+        told = parts.partition not in ("strided", "queue") and parts.permutes == "epoch" and not self._draws
         return lost and told and self._order.law != "other"
 
     def below(self, stretches: Sequence[Journey], step: int) -> list[Journey]:
@@ -322,7 +329,7 @@ class Readers:
     def reads_to_count(self, planned: Sequence[Journey], seen: Sequence[Journey], cuts: Ints | None = None) -> ToCount:
         """What the stretches read, in orders that can be counted by their law."""
         plan, lineage = ([part for each in stretches for part in each.passes] for stretches in (planned, seen))
-        whole = self._flows is None and self.parts.dealt_to == "ranks"
+        whole = self._flows is None and self.parts.dealt_to == "ranks" and not self._draws
         if whole and "shards" in self.parts.partition and in_blocks(self._order):
             end = max((part.step + part.steps for part in (*plan, *lineage)), default=0)
             cuts = np.array([end]) if cuts is None else cuts
@@ -339,7 +346,7 @@ class Readers:
     def first_samples(self, epoch: int, count: int) -> Ints:
         """The first samples of an epoch in the run's order, int64[count]."""
         first = np.arange(count)
-        return first if isinstance(self._order, WithReplacement) else self._order.samples_at(0, epoch, first)
+        return self._order.samples_at(0, epoch, first)
 
     def steps_as_planned(self, stretches: Sequence[Journey], planned_steps: int) -> int:
         """How many steps of the stretches read what the plan reads then, by positions and orders."""

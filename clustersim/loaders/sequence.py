@@ -67,6 +67,11 @@ class SequenceLoader:
         return draws_of(stretches, self.size, self.batch, self._skips)
 
     @property
+    def repeats_samples(self) -> bool:
+        """Whether an epoch of the plan may hold a sample twice."""
+        return self.spaces.law == "other"
+
+    @property
     def tells_the_end_only(self) -> bool:
         """Whether what it reads, as it is counted by law, is right in all and not step by step."""
         return self._remainders is not None

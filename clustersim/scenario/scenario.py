@@ -68,10 +68,6 @@ _ORDERS_OF_PARTS: dict[tuple[str, str], tuple[tuple[str, ...], str]] = {
     ("queue", "epoch"): (_SHARD_ORDERS, 'partition = "queue"'),
     ("contiguous", "part"): (("shuffle", "shuffle-once"), 'permutes = "part"'),
 }
-_ONE_BY_ONE = {
-    "nested-shuffle": 'with data.order = "nested-shuffle"',
-    "with-replacement": 'with data.order = "with-replacement"',
-}
 
 
 def _taken(failure: Failure) -> tuple[str, ...]:
@@ -203,7 +199,7 @@ class Scenario(Part):
         ):
             expected = '"shuffle" or "shuffle-once" with loader.comes_back = "remainder" and more than 10 M samples'
             raise wrong(expected, f'"{order}"', key="data.order")
-        if (why := loader.one_by_one or _ONE_BY_ONE.get(order)) and self.sizes.samples > _MOST_ONE_BY_ONE:
+        if (why := self._one_by_one) and self.sizes.samples > _MOST_ONE_BY_ONE:
             raise wrong(
                 f"at most 10 M samples, which are counted one by one {why}", str(self.sizes.samples), key="data"
             )
@@ -235,6 +231,30 @@ class Scenario(Part):
         if loader.rank_batch == "constant" and self.sizes.batch % data:
             expected = f'a multiple of {data}, the ranks, with loader.rank_batch = "constant"'
             raise wrong(expected, str(self.sizes.batch), key="model.global_batch")
+
+    @property
+    def _one_by_one(self) -> str:
+        """What makes samples be counted one by one, however many there are; or nothing."""
+        order, buffer = self.data.order, self.loader.buffer
+        if self.loader.one_by_one or order not in ("nested-shuffle", "with-replacement"):
+            return self.loader.one_by_one
+        if order == "nested-shuffle":
+            return f'with data.order = "{order}"'
+        return f'with loader.buffer = {buffer} and data.order = "{order}"' if buffer else ""
+
+    def _check_endless(self, listed: int) -> None:
+        """Parts without end, of which a run ends after steps or time: what they read has to be gone through."""
+        loader, sizes = self.loader, self.sizes
+        if not (loader.buffer or "shards" in loader.partition or loader.partition in ("filtered", "slices")):
+            return
+        if loader.interleave > 1:
+            expected = "at least 1 with loader.interleave, if no run.epochs says when the parts end"
+            raise wrong(expected, "0", key="loader.repeats")
+        views = sizes.batches.before(-(-sizes.limit_ns // sizes.full_step_ns) if sizes.steps is None else sizes.steps)
+        if views > _MOST_WITHOUT_END or views // sizes.samples * listed > _MOST_ONE_BY_ONE:
+            most = min(_MOST_WITHOUT_END, (_MOST_ONE_BY_ONE // listed + 1) * sizes.samples - 1)
+            expected = f"at most {most:.3g} samples in the run, which are gone through one by one with repeats = 0"
+            raise wrong(expected, f"{views:.3g}", key="loader.repeats")
 
     @property
     def _one_by_one(self) -> str:

@@ -13,14 +13,14 @@ from clustersim.loaders.follow import plan
 from clustersim.loaders.parts import count_reads
 from clustersim.loaders.returning import ReaderLoader
 from literal.compositions import BATCH, EPOCHS
-from literal.engine import live, shards_of
+from literal.engine import draws_of, live, shards_of
 
 
 def literally(stated, order, rows):
     """Views of each sample, int64[N], by the literal loader; None if it refuses."""
     seed = order.drawn_by[0]
     if isinstance(order, WithReplacement):
-        corpus = literal.Corpus(order.size, len(order.block_starts) - 1, "with-replacement", seed)
+        corpus = literal.Corpus(order.size, order="with-replacement", draws=draws_of(order))
     elif (stated.partition, stated.permutes) == ("contiguous", "part"):  # it is the parts that are shuffled
         corpus = literal.Corpus(order.size, order="sequential", seed=seed)
     else:

@@ -62,3 +62,13 @@ def shards_of(order, samples):
         return [ids[a:b] for a, b in pairwise(begins)]
 
     return shards
+
+
+def draws_of(order):
+    """(family, epoch, stream) -> the shards that it draws, as lists of sample ids, until they are a whole epoch."""
+
+    def shards(family, epoch, stream):
+        begins, sizes = order.drawn(family, epoch, stream, order.size)
+        return [list(range(a, a + n)) for a, n in zip(begins.tolist(), sizes.tolist(), strict=True)]
+
+    return shards

@@ -48,9 +48,20 @@ class Loader:
         first = self.first_ranks if self.parts.dealt_to == "first-ranks" else 0
         return max(self.readers_count, first)
 
-    def epoch_shards(self, epoch, reader):
-        family = self.family if epoch == self.epoch or self.parts.reshuffle_lasts == "for-good" else 0
-        return self.corpus.epoch(family, self.order_epoch(epoch), self.ranks, reader)
+    def family_of(self, epoch):
+        return self.family if epoch == self.epoch or self.parts.reshuffle_lasts == "for-good" else 0
+
+    def epoch_shards(self, epoch):
+        return self.corpus.epoch(self.family_of(epoch), self.order_epoch(epoch), self.ranks)
+
+    def drawn(self, epoch, stream):
+        """What a stream draws until it has its share of as many samples as there are; the last shard may be cut."""
+        left, lists = -(-self.corpus.samples // (self.dealt * self.parts.workers)), []
+        shards = iter(self.corpus.draws(self.family_of(epoch), self.order_epoch(epoch), stream))
+        while left:
+            lists.append(next(shards)[:left])
+            left -= len(lists[-1])
+        return lists
 
     def order_epoch(self, epoch):
         """The epoch that the seed knows of."""
@@ -61,13 +72,13 @@ class Loader:
     def reader_lists(self, epoch, r):
         """The shards that reader r reads in one epoch, and which samples of them it keeps: (offset, every)."""
         parts, count = self.parts, self.dealt
-        shards = self.epoch_shards(epoch, r)
+        shards = self.epoch_shards(epoch)
         dealt_anew = self.left is not None and epoch == self.epoch
         if dealt_anew:
             shards = [self.left]
         if parts.canonical:
             shards = [self.canonical([x for shard in shards for x in shard])]
-        if self.corpus.order == "with-replacement" or parts.partition in ("filtered", "slices"):
+        if parts.partition in ("filtered", "slices"):
             return shards, (0, 1)
         if parts.partition == "contiguous-shards" and not dealt_anew:
             return run_of(shards, r, count), (0, 1)
@@ -117,7 +128,7 @@ class Loader:
 
     def side_by_side(self, epoch, r, w):
         """The run of samples, or of shards, of stream w of reader r."""
-        shards, workers = self.epoch_shards(epoch, r), self.parts.workers
+        shards, workers = self.epoch_shards(epoch), self.parts.workers
         if self.parts.partition == "contiguous-shards":
             return run_of(shards, r * workers + w, self.dealt * workers)
         ids = self.evened([x for shard in shards for x in shard])
@@ -133,6 +144,8 @@ class Loader:
             for epoch in range(self.epoch, self.epoch + passes):
                 if self.parts.worker_split == "side-by-side":
                     mine, keep = self.side_by_side(epoch, r, w), (0, 1)
+                elif self.corpus.order == "with-replacement":
+                    mine, keep = self.drawn(epoch, w * self.readers_count + r), (0, 1)
                 else:
                     mine, keep = self.reader_lists(epoch, r)
                     mine = self.worker_lists(mine, w) if self.parts.workers > 1 else mine
@@ -155,7 +168,7 @@ class Loader:
 
     def fresh_readers(self):
         if self.parts.partition == "queue":
-            self.queue = Queue(self.epoch_shards(self.epoch, 0) if self.left is None else self.left)
+            self.queue = Queue(self.epoch_shards(self.epoch) if self.left is None else self.left)
         return [self.fresh_reader(r) for r in range(self.readers_count)]
 
     def begin_epoch(self, epoch):
@@ -184,8 +197,6 @@ class Loader:
 
     def next_step(self):
         """The samples of one step, each with its epoch; None when the epoch is over."""
-        if self.corpus.order == "with-replacement" and self.loop_steps == self.steps_per_epoch():
-            return None
         if self.parts.loop_counter == "kept" and self.loop_steps >= self.whole:
             return None
         if self.parts.last_batch == "span":

@@ -137,7 +137,17 @@ def test_at_any_size_views_are_conserved_and_each_buffer_is_lost_once():
     assert len(lost.damage) == 3
 
 
-@pytest.mark.parametrize(("key", "value"), [("buffer_saved", True), ("buffer_kind", "window"), ("repeats", 2)])
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("loader.buffer_saved", True),
+        ("loader.buffer_kind", "window"),
+        ("loader.repeats", 2),
+        ("loader.partition", "queue"),
+        ("data.order", "with-replacement"),
+    ],
+)
 def test_buffers_that_are_counted_one_by_one_are_refused_where_they_are_too_many(key, value):
-    with pytest.raises(ScenarioError, match=f"at most 10 M samples, which are counted one by one with .*{key} = "):
-        run("auto", **LARGE, **{f"loader.{key}": value})
+    said = key.removeprefix("loader.")
+    with pytest.raises(ScenarioError, match=f"at most 10 M samples, which are counted one by one with .*{said} = "):
+        run("auto", **LARGE, **{key: value})

@@ -167,7 +167,7 @@ def test_a_share_of_the_corpus_is_poison():
 
 
 def test_samples_that_are_drawn_with_replacement_have_no_place():
-    with pytest.raises(ValueError, match="have no offsets"):
+    with pytest.raises(ValueError, match="with replacement have no position"):
         places_of(Poison((1,)), WithReplacement(Corpus(N, 24), 0, 0), 0, range(1))
 
 
