@@ -256,30 +256,6 @@ class Scenario(Part):
             expected = f"at most {most:.3g} samples in the run, which are gone through one by one with repeats = 0"
             raise wrong(expected, f"{views:.3g}", key="loader.repeats")
 
-    @property
-    def _one_by_one(self) -> str:
-        """What makes samples be counted one by one, however many there are; or nothing."""
-        order, buffer = self.data.order, self.loader.buffer
-        if self.loader.one_by_one or order not in ("nested-shuffle", "with-replacement"):
-            return self.loader.one_by_one
-        if order == "nested-shuffle":
-            return f'with data.order = "{order}"'
-        return f'with loader.buffer = {buffer} and data.order = "{order}"' if buffer else ""
-
-    def _check_endless(self, listed: int) -> None:
-        """Parts without end, of which a run ends after steps or time: what they read has to be gone through."""
-        loader, sizes = self.loader, self.sizes
-        if not (loader.buffer or "shards" in loader.partition or loader.partition in ("filtered", "slices")):
-            return
-        if loader.interleave > 1:
-            expected = "at least 1 with loader.interleave, if no run.epochs says when the parts end"
-            raise wrong(expected, "0", key="loader.repeats")
-        views = sizes.batches.before(-(-sizes.limit_ns // sizes.full_step_ns) if sizes.steps is None else sizes.steps)
-        if views > _MOST_WITHOUT_END or views // sizes.samples * listed > _MOST_ONE_BY_ONE:
-            most = min(_MOST_WITHOUT_END, (_MOST_ONE_BY_ONE // listed + 1) * sizes.samples - 1)
-            expected = f"at most {most:.3g} samples in the run, which are gone through one by one with repeats = 0"
-            raise wrong(expected, f"{views:.3g}", key="loader.repeats")
-
     def _check_mixture(self, corpora: Sequence[Corpus]) -> None:
         if self.run.epochs is not None:
             expected = "an end by steps, samples, tokens or time with data.corpora, which have epochs of their own"
