@@ -186,11 +186,15 @@ def _printed(stored: Stored) -> str:
     return "\n\n".join(table.drop(columns=hidden).to_string(index=False) for table in shown)
 
 
+# Of a figure: what differs by less differs by the rounding of sums.
+_ROUNDING = 1e-12
+
+
 def _in_words(table: pd.DataFrame, figure: str, before: str, factor: float) -> list[str]:
     """A figure times a factor, with half of its interval where it varies."""
     halves = (table[f"{before}ci95_high"] - table[f"{before}ci95_low"]) / 2 * factor
     return [
-        f"{value:,.4g}" + (f" ± {half:,.2g}" if half > 0 else "")
+        f"{value:,.4g}" + (f" ± {half:,.2g}" if half > _ROUNDING * value else "")
         for value, half in zip(table[figure] * factor, halves, strict=True)
     ]
 

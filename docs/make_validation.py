@@ -43,7 +43,8 @@ inputs, or the pooled mean ± its standard error.
   quantile: the lower 95 % bound of ours lies above it.
 - **every digit**: a trace is replayed and nothing is random; ours rounds to what was printed.
 
-`--json` has the same numbers unrounded; `--out DIR` stores every replication of every row.
+`--json` has the same numbers unrounded; `--out DIR` stores every replication of every row, and goes on
+with `--resume` where it was interrupted.
 
 ## The sources
 """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clustersim.cli.comparison import OutOption, WorkersOption, under_way
+from clustersim.cli.comparison import OutOption, ResumeOption, WorkersOption, under_way
 from clustersim.cli.options import JsonOption, SeedOption
 from clustersim.cli.outcome import UNFINISHED
 from clustersim.cli.output import complain, emit_json, emit_page, table
@@ -42,6 +42,7 @@ def validate(
         typer.Option(parser=path_to("a directory's name"), metavar="DIR", help="Where the traces are, for V7."),
     ] = None,
     out: OutOption = None,
+    resume: ResumeOption = False,
     workers: WorkersOption = None,
     seed: SeedOption = None,
     json: JsonOption = False,
@@ -56,8 +57,10 @@ def validate(
         runs = runs_of(names, quick)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--only") from None
-    with under_way(runs) as tell:
-        found = hold_against(names, quick=quick, seed=seed, workers=workers, traces=traces, out=out, progress=tell)
+    with under_way(runs, out) as tell:
+        found = hold_against(
+            names, quick=quick, seed=seed, workers=workers, traces=traces, out=out, resume=resume, progress=tell
+        )
     if json:
         emit_json({"rows": _plain(found), "versions": versions()})
     else:

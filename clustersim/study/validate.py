@@ -34,6 +34,7 @@ def validate(
     workers: int | None = None,
     traces: str | PathLike[str] | None = None,
     out: str | PathLike[str] | None = None,
+    resume: bool = False,
     progress: Callable[[float], object] | None = None,
 ) -> pd.DataFrame:
     """Hold the simulator against the published figures.
@@ -44,6 +45,7 @@ def validate(
         seed, workers: as in `sweep`.
         traces: the directory of the traces that some rows replay; those rows are not run if None.
         out: a directory for the study of each row, and in the end the table as validation.parquet.
+        resume: go on with what `out` holds, if it does; it may be asked of other rows, or of more replications.
         progress: called now and then with the number of finished runs, out of `runs_of(names, quick)`.
 
     Returns:
@@ -59,8 +61,8 @@ def validate(
         OSError: `out` cannot be written.
     """
     chosen = rows_of(names)
-    if out is not None and (entries := make_directory(Path(out))):
-        raise DirectoryRefused(f'expected a new or an empty directory, found "{out}" with {len(entries)} entries')
+    if out is not None:
+        _check_directory(Path(out), resume)
     replications, done = QUICK_REPLICATIONS if quick else REPLICATIONS, 0
     rows: list[dict[str, Any]] = []
     for row in chosen:
@@ -68,8 +70,11 @@ def validate(
             tell = None if progress is None else _counted_from(done, progress)
             values = [point.values for point in row.points]
             place = None if out is None else Path(out) / row.name
-            study = sweep(_file(row), values, replications, seed=seed, workers=workers, out=place, progress=tell)
-            done += len(study.table)
+            kept = resume and place is not None
+            study = sweep(
+                _file(row), values, replications, seed=seed, workers=workers, out=place, resume=kept, progress=tell
+            )
+            done += len(row.points) * replications
             rows += _unless_unfinished(_decided(row, [own for _, own in study.table.groupby("point")]), study.table)
         elif traces is None:
             reason = f"needs the trace {row.trace}, which does not come with clustersim"
@@ -80,6 +85,16 @@ def validate(
     if out is not None:
         write_whole(Path(out) / TABLE, table.to_parquet)
     return table
+
+
+def _check_directory(directory: Path, resume: bool) -> None:
+    """See that a directory is empty, or with `resume` holds validations alone. Raises DirectoryRefused."""
+    entries = make_directory(directory)
+    if entries and not resume:
+        raise DirectoryRefused(f'expected a new or an empty directory, found "{directory}" with {len(entries)} entries')
+    others = sorted({*entries} - {TABLE, f".{TABLE}.part", *(row.name for row in ROWS)})
+    if others:
+        raise DirectoryRefused(f'expected a directory of validations, found "{directory}" with {others[0]}')
 
 
 def rows_of(names: Sequence[str] | None = None) -> list[Check]:

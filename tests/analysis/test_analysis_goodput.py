@@ -38,6 +38,13 @@ def test_buckets_by_hand(stored):
     assert found.groupby(level="point")["share"].sum().tolist() == pytest.approx([1, 1])
 
 
+def test_what_differs_by_the_rounding_of_sums_alone_has_no_interval(stored):
+    hours = stored.hours.assign(useful=[7.0, 7.0 * (1 + 1e-15), 8.0])
+    rows = goodput._printed(stored._replace(hours=hours, node_hours=None)).splitlines()
+    assert [row.split()[-1] for row in rows if row.split()[:2] == ["a=1", "useful"]][-1] == "7"
+    assert any("±" in row for row in rows)
+
+
 def test_kinds_of_goodput_by_hand(stored):
     found = goodput.goodput(stored).set_index(["point", "goodput"])["share"]
     assert found[0].to_dict() == pytest.approx(

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from clustersim import ScenarioError, load_scenario, load_study
+import clustersim.study.work as work_module
+from clustersim import ScenarioError, load_scenario, load_study, simulate
 from clustersim.scenario.load import SHIPPED
 from clustersim.study import validate as module
 from clustersim.study.store import DirectoryRefused
@@ -54,6 +55,28 @@ def test_a_row_that_is_run(tmp_path):
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out" / "validation.parquet"), table)
     with pytest.raises(DirectoryRefused, match="a new or an empty directory"):
         validate(["V11"], quick=True, workers=1, out=tmp_path / "out")
+
+
+def test_what_was_interrupted_goes_on_and_repeats_nothing(tmp_path, monkeypatch):
+    names, out, simulated = ["V2", "V11"], tmp_path / "cut", []
+
+    def counted(scenario, replication, seed):
+        if len(simulated) == 25:  # of 2 points and 1, 10 replications each
+            raise KeyboardInterrupt
+        simulated.append((scenario.digest, replication))
+        return simulate(scenario, replication, seed)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(work_module, "simulate", counted)
+        with pytest.raises(KeyboardInterrupt):
+            validate(names, quick=True, workers=1, out=out)
+        simulated.append(("interrupted", 0))
+        table = validate(names, quick=True, workers=1, out=out, resume=True)
+    assert len(simulated) == len(set(simulated)) == 31
+    pd.testing.assert_frame_equal(table, validate(names, quick=True, workers=1))
+    (out / "notes.txt").touch()
+    with pytest.raises(DirectoryRefused, match=r"a directory of validations, found .* with notes\.txt"):
+        validate(names, quick=True, workers=1, out=out, resume=True)
 
 
 def test_a_simulator_that_is_off_fails(monkeypatch):
