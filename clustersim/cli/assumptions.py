@@ -179,11 +179,20 @@ def _reading(scenario: Scenario) -> str:
     name = f"loader {loader.preset}" if loader.preset else "a loader of its own"
     usual = {key: field.default for key, field in type(loader).model_fields.items()}
     stated = loader.model_dump(exclude={"preset", "saves", "comes_back"})
-    others = [f"{key} {_spelt(value)}" for key, value in stated.items() if value != usual[key]]
+    others = [f"{key} {_spelt(value)}{_held(scenario, key)}" for key, value in stated.items() if value != usual[key]]
     parts = [f"a checkpoint saves {loader.saves}", f"a restart comes back: {loader.comes_back}", *others]
     skipped = sum(end - begin for begin, end in scenario.data.skipped)
     passes = f"; {plural(skipped, 'position')} are passed over" if skipped else ""
     return f"order {scenario.data.order}; {name}: {', '.join(parts)}{passes}"
+
+
+def _held(scenario: Scenario, key: str) -> str:
+    """Of a buffer that no reader fills, what it holds at most: all that the reader with the most samples has."""
+    sizes, loader = scenario.sizes, scenario.loader
+    readers = 1 if loader.partition == "queue" else sizes.data * loader.readers_per_rank
+    parts = sizes.shards if "shards" in loader.partition else sizes.samples
+    most = -(-parts // readers) * sizes.samples // parts
+    return f", of which a reader fills {count(most)} at most" if key == "buffer" and loader.buffer > most else ""
 
 
 def _storage(scenario: Scenario) -> str:

@@ -26,7 +26,7 @@ from clustersim.scenario.quantities import LIMIT
 from clustersim.scenario.recovery import Recovery
 from clustersim.scenario.rewinds import Rewind, check_rewinds
 from clustersim.scenario.sizes import Sizes, measure
-from clustersim.scenario.storage import Feed, Storage
+from clustersim.scenario.storage import OF_WINDOWS, Feed, Storage
 from clustersim.scenario.traced import Fault, Traced, TraceError, read_faults
 from clustersim.scenario.units import Name
 
@@ -166,6 +166,7 @@ class Scenario(Part):
         self._check_checkpoint()
         check_rewinds(self.rewinds, None if self.sizes.epochs is not None else self.sizes.steps)
         self._check_loader()
+        self._check_workers()
         self._check_documents()
         if self.storage is not None:
             self._check_feed()
@@ -324,16 +325,30 @@ class Scenario(Part):
                 expected = "another name beside [poison], whose crashes have this one"
                 raise wrong(expected, '"poison"', key=f"failures.{index}.cause")
 
+    def _check_workers(self) -> None:
+        sizes = self.sizes
+        numbers = {"loader.readers_per_rank": self.loader.readers_per_rank}
+        if self.feed is not None and self.feed.workers is not None:
+            numbers["feed.workers"] = self.feed.workers
+        for key, workers in numbers.items():
+            if sizes.data * workers > sizes.samples:
+                each = f"each worker of {sizes.data} ranks has a sample"
+                raise wrong(f"at most {sizes.samples // sizes.data}, so that {each}", str(workers), key=key)
+
     def _check_feed(self) -> None:
-        sizes, workers = self.sizes, (self.feed and self.feed.workers) or self.loader.readers_per_rank
+        sizes, order = self.sizes, self.data.order
         if sizes.bytes_per_sample is None:
             raise wrong("the bytes of a sample beside [storage]", "nothing", key="data.bytes_per_sample")
-        if sizes.data * workers > sizes.samples:
-            key = "loader.readers_per_rank" if self.feed is None or self.feed.workers is None else "feed.workers"
-            expected = f"at most {sizes.samples // sizes.data}, so that each worker of {sizes.data} ranks has a sample"
-            raise wrong(expected, str(workers), key=key)
         if self.loader.buffer > sizes.samples:
             raise wrong(f"at most {sizes.samples}, the samples", str(self.loader.buffer), key="loader.buffer")
+        if self.data.windows is None:
+            return
+        stated = None if self.feed is None else self.feed.pattern
+        in_place = "with data.windows, which are read one by one until they are copied"
+        if stated is not None and stated not in OF_WINDOWS:
+            raise wrong(f"{' or '.join(map(show, OF_WINDOWS))} {in_place}", show(stated), key="feed.pattern")
+        if stated is None and order not in ("shuffle", "shuffle-once"):
+            raise wrong(f'"shuffle" or "shuffle-once" {in_place}', show(order), key="data.order")
 
     def _check_checkpoint(self) -> None:
         checkpoint = self.checkpoint

@@ -13,6 +13,8 @@ Pattern = Literal[
     "sequential", "shard-shuffle", "shuffle-buffer", "block-shuffle", "random", "indices", "copy", "copy-behind"
 ]
 """A way to read an epoch. The last two read a shuffled copy of it from one end to the other."""
+OF_WINDOWS: tuple[Pattern, ...] = ("random", "indices", "copy", "copy-behind")
+"""What overlapping windows can be read by: they are no shards of samples until they are copied."""
 
 _MOST_SPREAD = 3.0
 

@@ -17,7 +17,7 @@ import math
 from dataclasses import dataclass
 from typing import get_args
 
-from clustersim.scenario.storage import Pattern
+from clustersim.scenario.storage import OF_WINDOWS, Pattern
 from clustersim.storage.store import Reading, Store
 
 PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
@@ -25,8 +25,6 @@ IN_SHARDS: tuple[Pattern, ...] = ("sequential", "shard-shuffle", "shuffle-buffer
 """Each worker reads shards of its own, from one end to the other."""
 COPIES: tuple[Pattern, ...] = ("copy", "copy-behind")
 """Read a copy that has to be made."""
-OF_WINDOWS: tuple[Pattern, ...] = ("random", "indices", *COPIES)
-"""What overlapping windows can be read by: they are no shards of samples until they are copied."""
 
 
 @dataclass(frozen=True, slots=True)

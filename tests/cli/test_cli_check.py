@@ -143,6 +143,18 @@ def test_positions_that_are_passed_over_are_told(clustersim):
     assert "comes back: exact; 30 positions are passed over" in told(clustersim, **{"data.skip": "[[10,20],[40,60]]"})
 
 
+def test_of_a_buffer_that_no_reader_fills_it_is_told_what_is_held(clustersim):
+    """24 shards of 10 documents over four readers: six shards each; one of 60 is filled."""
+    shards = ("--set", "data.order=shard-shuffle", "--set", "data.shards=24")
+    loader = ("--set", 'loader={{preset="torchdata-iterable-buffer", buffer={}}}')
+    told = [
+        " ".join(clustersim("check", "workshop", *shards, loader[0], loader[1].format(size))[1].split())
+        for size in (1000, 60)
+    ]
+    assert "buffer 1000, of which a reader fills 60 at most," in told[0]
+    assert "buffer 60, on_layout_change" in told[1]
+
+
 def test_a_trace_is_told(clustersim):
     case = Path(__file__).parents[2] / "scenarios" / "cases" / "26-one-spare-two-losses.toml"
     assert "failures    loss: 2 faults of a trace\n" in clustersim("check", case)[1]

@@ -245,6 +245,15 @@ def test_latency_is_a_law():
             r"loader.buffer: expected at most 85[0-9]*, the samples, found 9000000",
         ),
         (
+            {**WINDOWS, "data.windows.numbers": 10**6, "data.windows.stride": 16, "feed.pattern": "shard-shuffle"},
+            'feed.pattern: expected "random" or "indices" or "copy" or "copy-behind" with data.windows, which are read '
+            'one by one until they are copied, found "shard-shuffle"',
+        ),
+        (
+            {**WINDOWS, "data.windows.numbers": 10**6, "data.windows.stride": 16, "data.order": "sequential"},
+            'data.order: expected "shuffle" or "shuffle-once" with data.windows, which .*, found "sequential"',
+        ),
+        (
             {**WINDOWS, "data.windows.numbers": 1000, "data.windows.stride": 1},
             "data.windows.length: expected at most 1000, the numbers of the sequence, found 1024",
         ),
@@ -258,6 +267,16 @@ def test_what_is_wrong_is_one_line(changes, told):
     with pytest.raises(ValueError, match=told) as error:
         world(changes)
     assert "\n" not in str(error.value)
+
+
+def test_more_workers_than_samples_are_refused_without_a_storage_too():
+    loader = {"preset": "torchdata-map", "readers_per_rank": 60}
+    assert load_scenario("workshop", {"loader": loader}).loader.readers_per_rank == 60
+    line = "expected at most 60, so that each worker of 4 ranks has a sample, found 61"
+    with pytest.raises(ValueError, match=f"loader.readers_per_rank: {line}"):
+        load_scenario("workshop", {"loader": {**loader, "readers_per_rank": 61}})
+    with pytest.raises(ValueError, match=f"feed.workers: {line}"):
+        load_scenario("workshop", {"feed.workers": 61})
 
 
 def test_a_sample_needs_its_bytes():
