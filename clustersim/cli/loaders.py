@@ -88,7 +88,9 @@ def _page(found: League, name: str, replications: int) -> list[RenderableType]:
     for row in ran:
         figures = [figure_in_words(row, figure, words) for figure, (_, words) in SHOWN.items()]
         times = [duration(row["resume_s"])] if resume else []
-        shown.add_row(row["preset"], row["order"], *figures, *rates(row), *times, *(row[change] for change in CHANGES))
+        shown.add_row(
+            row["preset"], order_in_words(row), *figures, *rates(row), *times, *(row[change] for change in CHANGES)
+        )
     head = f"{name} (seed {seed}, {plural(len(ran), 'preset')}, {plural(replications, 'replication')} each)"
     parts: list[RenderableType] = [head, "", answer(found), "", shown, ""]
     if replications > 1:
@@ -122,6 +124,12 @@ def knows_resume(found: League) -> bool:
 def rates(row: dict[Any, Any]) -> list[str]:
     """What a failure costs, as text; empty without failures."""
     return ["" if row[name] != row[name] else count(row[name]) for name in RATES]
+
+
+def order_in_words(row: dict[Any, Any]) -> str:
+    """The order that a preset was run in, and the shards that it was given for it."""
+    given = int(row.get("shards_given", 0))  # studies of older versions gave none
+    return f"{row['order']}, {given} shards" if given else str(row["order"])
 
 
 def figure_in_words(row: dict[Any, Any], figure: str, words: Any) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clustersim.cli.comparison import under_way
-from clustersim.cli.loaders import RATES, SHOWN, figure_in_words, in_json, rates
+from clustersim.cli.loaders import RATES, SHOWN, figure_in_words, in_json, order_in_words, rates
 from clustersim.cli.options import JsonOption, ScenarioArgument, SeedOption, SetOption, load
 from clustersim.cli.outcome import UNFINISHED
 from clustersim.cli.output import complain, emit_json, emit_page, table
@@ -88,7 +88,7 @@ def _page(found: Replay, name: str, own: str, replications: int) -> list[Rendera
     shown = table(*HEADS, left=2)
     for row in counted:
         figures = [figure_in_words(row, figure, words) for figure, (_, words) in SHOWN.items()]
-        shown.add_row(row["preset"] or own, row["order"], *figures, *rates(row))
+        shown.add_row(row["preset"] or own, order_in_words(row), *figures, *rates(row))
     restarts = plural(found.restarts, "restart")
     parts: list[RenderableType] = [f"{restarts} of a real run, as {name} ({plural(replications, 'replication')})", ""]
     parts += [answer(counted), "", shown, ""]

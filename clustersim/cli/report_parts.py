@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.report import Cell, Table
 from clustersim.cli.assumptions import assumptions
-from clustersim.cli.loaders import RATES, SHOWN
+from clustersim.cli.loaders import RATES, SHOWN, order_in_words
 from clustersim.cli.words import count
 from clustersim.forecast import forecast
 from clustersim.scenario import Scenario
@@ -42,7 +42,7 @@ def mean(row: dict[str, Any], figure: str, words: Words) -> Cell:
 def loader(row: dict[str, Any]) -> list[Cell]:
     """The cells of a loader's row, up to what a failure costs."""
     means = (mean(row, figure, words) for figure, (_, words) in SHOWN.items())
-    return [text(row["preset"]), text(row["order"]), *means, *(number(row[name], count) for name in RATES)]
+    return [text(row["preset"]), text(order_in_words(row)), *means, *(number(row[name], count) for name in RATES)]
 
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:

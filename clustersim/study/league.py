@@ -54,10 +54,12 @@ def league(
     """Every loader preset as it ships over the same failures; other parts that the scenario's loader sets are left out.
 
     A preset that says that it needs another `data.order` than the scenario's is run in the first one of them that the
-    scenario allows. One that the scenario allows in none, such as one that is counted sample by sample over too large
-    a corpus, gets a row that says why.
+    scenario allows; one whose readers are more than the corpus has shards is given a shard for each. One that the
+    scenario allows in no such way, such as one that is counted sample by sample over too large a corpus, gets a row
+    that says why.
 
-    The table has the columns preset, order, replications, unfinished (of them), for each of `FIGURES` its mean and
+    The table has the columns preset, order, shards_given (0: the scenario's own), replications, unfinished (of them),
+    for each of `FIGURES` its mean and
     <figure>_ci95_low and <figure>_ci95_high (NaN for a single replication), extra_views_per_failure and
     missing_views_per_failure (over all interruptions; NaN without any), resume_s (how long the loader takes to come
     back, a restart; NaN where the scenario names no storage, or nothing restarts), degree_4_to_3 and degree_2_to_4 (see
@@ -80,19 +82,25 @@ def league(
         DirectoryRefused: `out` cannot be used; a ValueError.
         OSError: `out` cannot be written; what was finished before is stored.
     """
-    fitted = entries(scenario, names)
+    base = load_scenario(scenario)
+    fitted = entries(base, names)
     allowed = {name: entry for name, entry in fitted.items() if isinstance(entry, Scenario)}
     if not allowed:
         first = next(iter(fitted.values()))
         assert isinstance(first, ScenarioError)
         raise first
-    points = [{"loader.preset": name, "data.order": entry.data.order} for name, entry in allowed.items()]
-    base = next(iter(allowed.values()))
+    points = [
+        {"loader.preset": name, "data.order": entry.data.order, "data.shards": entry.data.shards}
+        for name, entry in allowed.items()
+    ]
+    first_allowed = next(iter(allowed.values()))
     refused = (len(fitted) - len(allowed)) * replications
     tell = None if progress is None else lambda done: progress(done + refused)
-    study = sweep(base, points, replications, seed=seed, workers=workers, out=out, resume=resume, progress=tell)
+    study = sweep(
+        first_allowed, points, replications, seed=seed, workers=workers, out=out, resume=resume, progress=tell
+    )
     own = dict(zip(allowed, (rows for _, rows in study.table.groupby("point")), strict=True))
-    rows = [_row(name, entry, own.get(name)) for name, entry in fitted.items()]
+    rows = [_row(name, entry, base, own.get(name)) for name, entry in fitted.items()]
     table = by_damage(pd.DataFrame(rows))
     if out is not None:
         write_whole(Path(out) / TABLE, table.to_parquet)
@@ -100,7 +108,7 @@ def league(
 
 
 def entries(scenario: Source, names: Sequence[str] | None = None) -> dict[str, Scenario | ScenarioError]:
-    """The scenario with each preset and an order that fits it; or the error that says why there is none.
+    """The scenario with each preset, an order that fits it and enough shards; or the error that says why not.
 
     Raises:
         ScenarioError: the scenario itself is wrong, or there is no such preset.
@@ -112,18 +120,24 @@ def entries(scenario: Source, names: Sequence[str] | None = None) -> dict[str, S
 
 
 def _fitted(base: Scenario, name: str) -> Scenario | ScenarioError:
-    own = base.data.order
-    needed = needed_orders(name)
+    own, needed = base.data.order, needed_orders(name)
     # Of those that it names the scenario's own, else one that shuffles as much as it can. A preset that names none
     # takes every order that has something to shuffle.
-    tried = sorted(needed, key=lambda order: (order != own, order == "sequential")) if needed else [own, "shuffle"]
-    errors = []
-    for order in tried:
-        try:
-            return load_scenario(base, {"loader": {"preset": name}, "data.order": order})
-        except ScenarioError as error:
-            errors.append(error)
+    orders = sorted(needed, key=lambda order: (order != own, order == "sequential")) if needed else [own, "shuffle"]
+    readers = base.sizes.data * preset_parts(name, base.source).get("readers_per_rank", 1)
+    for shards in dict.fromkeys((base.data.shards, max(base.data.shards, readers))):
+        errors = []
+        for order in orders:
+            try:
+                return load_scenario(base, {"loader": {"preset": name}, "data.order": order, "data.shards": shards})
+            except ScenarioError as error:
+                errors.append(error)
     return errors[0]
+
+
+def shards_given(entry: Scenario, base: Scenario) -> int:
+    """The shards of a scenario of `entries` if they are not those of the scenario itself, else 0."""
+    return 0 if entry.data.shards == base.data.shards else entry.data.shards
 
 
 def needed_orders(name: str) -> list[str]:
@@ -132,11 +146,12 @@ def needed_orders(name: str) -> list[str]:
     return re.findall(r'"([a-z-]+)"', said[1]) if said else []
 
 
-def _row(name: str, entry: Scenario | ScenarioError, runs: pd.DataFrame | None) -> dict[str, Any]:
-    row: dict[str, Any] = {"preset": name, "order": "", "replications": 0, "unfinished": 0}
+def _row(name: str, entry: Scenario | ScenarioError, base: Scenario, runs: pd.DataFrame | None) -> dict[str, Any]:
+    row: dict[str, Any] = {"preset": name, "order": "", "shards_given": 0, "replications": 0, "unfinished": 0}
     if isinstance(entry, Scenario) and runs is not None:
         row |= {
             "order": entry.data.order,
+            "shards_given": shards_given(entry, base),
             "replications": len(runs),
             "unfinished": int((runs["outcome"] != "done").sum()),
             **figures_of(runs),

@@ -19,7 +19,7 @@ from clustersim.run import Run
 from clustersim.scenario import Scenario, ScenarioError, load_scenario
 from clustersim.scenario.errors import problem
 from clustersim.simulation import orders_for
-from clustersim.study.league import by_damage, entries, figures_of
+from clustersim.study.league import by_damage, entries, figures_of, shards_given
 from clustersim.study.provenance import provenance
 from clustersim.study.restarts import MOST_STEPS, Restart, Restarts, read_restarts
 from clustersim.study.store import DirectoryRefused, make_directory, write_whole
@@ -59,10 +59,11 @@ def replay(
 ) -> Replay:
     """Count the damage of a real run's restarts under loaders. The clock plays no part.
 
-    The table has the columns preset ("" for the scenario's own loader), order, replications (each with other orders),
-    unfinished (of them: the loader refused to come back), for each of `study.league.FIGURES` its mean and
-    <figure>_ci95_low and <figure>_ci95_high, extra_views_per_failure and missing_views_per_failure, stopped: why it
-    first refused to come back, and refused: why it could not be had with the scenario's data; else empty.
+    The table has the columns preset ("" for the scenario's own loader), order, shards_given (0: the scenario's own),
+    replications (each with other orders), unfinished (of them: the loader refused to come back), for each of
+    `study.league.FIGURES` its mean and <figure>_ci95_low and <figure>_ci95_high, extra_views_per_failure and
+    missing_views_per_failure, stopped: why it first refused to come back, and refused: why it could not be had with the
+    scenario's data; else empty.
 
     Args:
         history: a CSV file; `study.restarts` says its columns.
@@ -96,8 +97,8 @@ def replay(
     damage = None
     for place, (name, entry) in enumerate(chosen.items()):
         if isinstance(entry, ScenarioError):
-            nothing = {"order": "", "replications": 0, "unfinished": 0, "stopped": "", "refused": str(entry)}
-            rows.append({"preset": name, **nothing})
+            nothing = {"order": "", "shards_given": 0, "replications": 0, "unfinished": 0, "stopped": ""}
+            rows.append({"preset": name, **nothing, "refused": str(entry)})
             continue
         figures = []
         for replication in range(replications):
@@ -108,7 +109,7 @@ def replay(
                 damage = _damage(run, restarts)
             if progress is not None:
                 progress(place * replications + replication + 1)
-        rows.append({"preset": name, **_row(entry, pd.DataFrame(figures))})
+        rows.append({"preset": name, **_row(entry, base, pd.DataFrame(figures))})
     found = Replay(
         by_damage(pd.DataFrame(rows)),
         damage,
@@ -227,11 +228,12 @@ def _ending(run: Run) -> dict[str, object]:
     return {"interruptions": len(history.legs) - (not refused), "stopped": history.reason if refused else ""}
 
 
-def _row(scenario: Scenario, runs: pd.DataFrame) -> dict[str, object]:
+def _row(scenario: Scenario, base: Scenario, runs: pd.DataFrame) -> dict[str, object]:
     """A loader's row of the table."""
     refusing = runs.loc[runs["stopped"] != "", "stopped"]
     return {
         "order": scenario.data.order,
+        "shards_given": shards_given(scenario, base),
         "replications": len(runs),
         "unfinished": len(refusing),
         **figures_of(runs),

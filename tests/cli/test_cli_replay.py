@@ -34,8 +34,9 @@ def test_what_a_policy_takes_out_is_missing_and_said(clustersim, restarts):
 
 def test_every_preset_as_json_and_stored(clustersim, restarts, tmp_path):
     out = tmp_path / "replayed"
+    skipping = ("--set", "data.skip=[[480, 488]]")  # which parts of an epoch cannot
     code, printed, _ = clustersim(
-        "replay", restarts, "workshop", "--loader", "all", "--replications", 2, "--json", "--out", out
+        "replay", restarts, "workshop", "--loader", "all", *skipping, "--replications", 2, "--json", "--out", out
     )
     told = json.loads(printed)
     rows = {row["preset"]: row for row in told["loaders"]}

@@ -2,9 +2,9 @@
 
 import pytest
 
-from clustersim import ScenarioError, load_scenario, simulate
+from clustersim import Scenario, ScenarioError, load_scenario, simulate
 from clustersim.scenario import presets
-from clustersim.study.league import FIGURES, league, needed_orders, on_degree
+from clustersim.study.league import FIGURES, entries, league, needed_orders, on_degree
 
 
 @pytest.fixture(scope="module")
@@ -14,6 +14,26 @@ def workshop():
 
 def test_it_has_a_row_for_every_preset(workshop):
     assert sorted(workshop.index) == sorted(presets())
+
+
+def test_no_preset_is_left_out(workshop):
+    assert (workshop["refused"] == "").all()
+    assert workshop.drop(columns="resume_s").notna().all(axis=None)
+
+
+@pytest.mark.parametrize("scenario", ["small", "workshop"])
+def test_each_preset_fits_what_is_shipped(scenario):
+    assert [name for name, entry in entries(scenario).items() if not isinstance(entry, Scenario)] == []
+
+
+def test_readers_that_are_more_than_the_shards_are_given_one_each(workshop):
+    """4 ranks over one shard; what reads by sample is left its own."""
+    assert workshop.loc["datasets-3.6", ["order", "shards_given"]].tolist() == ["shard-shuffle", 4]
+    assert workshop.loc[["restore", "grain-sliced", "tf-data"], "shards_given"].tolist() == [0, 0, 0]
+    few = load_scenario("workshop", {"data.shards": 3})
+    assert [entries(few)[name].data.shards for name in ("restore", "datasets-3.6")] == [3, 4]
+    many = load_scenario("workshop", {"data.shards": 24})
+    assert (league(many, ["datasets-3.6"], 1, workers=1).table["shards_given"] == 0).all()
 
 
 def test_its_figures_are_those_of_runs_alone(workshop):
@@ -39,10 +59,11 @@ def test_the_least_damage_comes_first_and_the_plain_ones_among_equals(workshop):
     assert (workshop["refused"].iloc[len(ran) :] != "").all()
 
 
-def test_a_preset_that_the_scenario_does_not_allow_says_why(workshop):
-    row = workshop.loc["datasets-3.6"]
-    assert row["refused"].startswith("workshop.toml: data.shards: expected at least 4 shards")
-    assert (row["replications"], row["order"]) == (0, "")
+def test_a_preset_that_the_scenario_does_not_allow_says_why():
+    skipping = load_scenario("workshop", {"data.skip": [[80, 88]]})
+    row = league(skipping, ["restore", "datasets-3.6"], 1, workers=1).table.set_index("preset").loc["datasets-3.6"]
+    assert row["refused"].startswith('workshop.toml: loader: expected last_batch = "span"')
+    assert (row["replications"], row["order"], row["shards_given"]) == (0, "", 0)
 
 
 def test_a_preset_is_run_in_an_order_that_it_needs():
@@ -89,8 +110,8 @@ def test_a_corpus_that_is_too_large_to_count_one_by_one():
 def test_a_wrong_name_or_a_scenario_that_allows_none_is_refused():
     with pytest.raises(ScenarioError, match='found "epoc"; did you mean "epoch"'):
         league("workshop", ["epoc"], 1, workers=1)
-    with pytest.raises(ScenarioError, match="at least 4 shards"):
-        league("workshop", ["datasets-3.6"], 1, workers=1)
+    with pytest.raises(ScenarioError, match="at most 10 M samples"):
+        league("llama3-405b", ["litdata-0.2.76"], 1, workers=1)
 
 
 @pytest.mark.parametrize(

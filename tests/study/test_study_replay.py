@@ -54,7 +54,12 @@ def test_a_loader_of_one_preset_and_of_all(file):
     every = replay(restarts, "workshop", None, replications=2).table.set_index("preset")
     assert every.loc["epoch", ["extra_views", "missing_views"]].tolist() == [80, 80]
     assert every.loc["restore", "refused"] == ""
-    assert every["refused"].str.startswith("workshop.toml: data.shards: ").any()
+    assert (every["refused"] == "").all()
+    assert (every.loc["epoch", "shards_given"], every.loc["datasets-3.6", "shards_given"]) == (0, 4)
+    skipping = load_scenario("workshop", {"data.skip": [[480, 488]]})
+    every = replay(restarts, skipping, ["epoch", "datasets-3.6"], replications=2).table.set_index("preset")
+    assert every.loc["epoch", "extra_views"] == 80
+    assert every.loc["datasets-3.6", "refused"].startswith('workshop.toml: loader: expected last_batch = "span"')
 
 
 def test_a_loader_that_refuses_says_why_and_keeps_what_it_read(file):
