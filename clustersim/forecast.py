@@ -75,6 +75,7 @@ class Forecast:
     """Nodes that are lost for good by the end of a run without interruptions."""
     repair_slots: int | None
     spares: int
+    """Nodes that may take the place of others: spares, cold ones, and those that can be borrowed."""
     spare_shortfall: float
     """Probability that more nodes are down or lost by the end than there are spares: a Poisson law of their mean."""
 
@@ -90,7 +91,7 @@ class Forecast:
     young_s: float | None
     daly_s: float | None
     ettr_first_order: float | None
-    """Without waits for nodes and for saves being written."""
+    """Without waits for nodes and for saves being written; None where failures in place cost no restart."""
 
     warnings: tuple[str, ...]
 
@@ -106,8 +107,8 @@ def forecast(scenario: Scenario) -> Forecast:
     nodes_down, lost_per_ns = _nodes_down(scenario), _nodes_lost_per_ns(scenario)
     steps = sizes.steps if sizes.steps is not None else clock.at(sizes.limit_ns).steps
     run_ns = clock.time_of(steps) if sizes.wall_ns is None else sizes.wall_ns
-    nodes_lost = lost_per_ns * run_ns
-    short = _more_than(scenario.cluster.spares, nodes_down + nodes_lost)
+    nodes_lost, spares = lost_per_ns * run_ns, scenario.cluster.all_nodes - scenario.cluster.nodes
+    short = _more_than(spares, nodes_down + nodes_lost)
     restart_ns = _detection_ns(causes) + plan.restart_mean_ns(scenario.cluster.nodes)
     interval_ns, save_ns = saving.every * step_ns, scenario.checkpoint.stall
     return Forecast(
@@ -130,7 +131,7 @@ def forecast(scenario: Scenario) -> Forecast:
         nodes_down=nodes_down,
         nodes_lost=nodes_lost,
         repair_slots=scenario.cluster.repair_slots,
-        spares=scenario.cluster.spares,
+        spares=spares,
         spare_shortfall=short,
         save_s=save_ns / _SECOND_NS,
         write_s=saving.write / _SECOND_NS,
@@ -139,8 +140,10 @@ def forecast(scenario: Scenario) -> Forecast:
         interval_s=interval_ns / _SECOND_NS,
         young_s=None if mean_ns is None else young(save_ns, mean_ns) / _SECOND_NS,
         daly_s=None if mean_ns is None else daly(save_ns, mean_ns) / _SECOND_NS,
-        ettr_first_order=None if mean_ns is None else first_order_ettr(interval_ns, save_ns, mean_ns, restart_ns),
-        warnings=tuple(_warnings(scenario, nodes_down, nodes_lost, short, interval_ns, mean_ns)),
+        ettr_first_order=None
+        if mean_ns is None or plan.in_place
+        else first_order_ettr(interval_ns, save_ns, mean_ns, restart_ns),
+        warnings=tuple(_warnings(scenario, nodes_down, nodes_lost, spares, short, interval_ns, mean_ns)),
     )
 
 
@@ -187,7 +190,7 @@ def _repair_ns(failure: Stochastic) -> float | None:
 def _takers(scenario: Scenario) -> list[tuple[float, float | None]]:
     """Of each cause that takes nodes: how many a nanosecond, and for how many on average (None: for good).
 
-    Only wall-clock ages run in spares.
+    Only wall-clock ages run in spares, cold ones too, not in nodes that can be borrowed.
 
     The failure of a domain takes all its nodes, so that each goes at the rate of its domain.
     """
@@ -197,7 +200,7 @@ def _takers(scenario: Scenario) -> list[tuple[float, float | None]]:
             (1 - failure.transient)
             * failure.failures_per_ns(cluster.gpus_per_node)
             * (cluster.mean_lemon if failure.scope == "node" else 1)
-            * (cluster.nodes + (cluster.spares if failure.ages == "wall" else 0)),
+            * (cluster.own_nodes if failure.ages == "wall" else cluster.nodes),
             _repair_ns(failure),
         )
         for failure in scenario.failures
@@ -222,9 +225,15 @@ def _more_than(spares: int, mean: float) -> float:
 
 
 def _warnings(
-    scenario: Scenario, nodes_down: float, nodes_lost: float, short: float, interval_ns: int, mean_ns: float | None
+    scenario: Scenario,
+    nodes_down: float,
+    nodes_lost: float,
+    spares: int,
+    short: float,
+    interval_ns: int,
+    mean_ns: float | None,
 ) -> list[str]:
-    slots, spares = scenario.cluster.repair_slots, scenario.cluster.spares
+    slots = scenario.cluster.repair_slots
     warnings = []
     if slots is not None and nodes_down > slots:
         warnings.append(

@@ -86,6 +86,22 @@ def test_a_hang_that_nothing_notices_is_warned_of_and_leaves_the_mean_of_the_oth
     assert [told for told in expected.warnings if told not in without.warnings] == [warned]
 
 
+def test_cold_and_borrowed_nodes_replace_others_too_and_cold_ones_fail_as_spares_do():
+    plain, more = {"cluster.spares": 0}, {"cluster.cold": {"nodes": 2, "start_up": "5 min"}}
+    lent = {"cluster.borrowed": {"nodes": 3, "after": "1 h"}}
+    none, cold, both = (forecast(load_scenario("small", keys)) for keys in (plain, plain | more, plain | more | lent))
+    assert [expected.spares for expected in (none, cold, both)] == [0, 2, 5]
+    assert cold.nodes_down == both.nodes_down == pytest.approx(18 / 16 * none.nodes_down)
+    assert both.spare_shortfall == pytest.approx(stats.poisson.sf(5, cold.nodes_down))
+    warned = forecast(load_scenario("small", plain | more | {"failures.0.repair": "9 d"})).warnings
+    assert any("than the 2 spares replace" in told for told in warned)
+
+
+def test_the_first_order_is_that_of_restarts():
+    in_place = {"recovery.policy": "shrink", "recovery.in_place": True}
+    assert forecast(load_scenario("small", in_place)).ettr_first_order is None
+
+
 @pytest.mark.parametrize(
     ("overrides", "warning"),
     [

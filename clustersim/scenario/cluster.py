@@ -104,13 +104,17 @@ class Cluster(Part):
         return self.nodes + self.spares + (self.cold.nodes if self.cold else 0)
 
     @property
+    def all_nodes(self) -> int:
+        """Its own nodes and those that can be borrowed."""
+        return self.own_nodes + (self.borrowed.nodes if self.borrowed else 0)
+
+    @property
     def mean_lemon(self) -> float:
         """How often a node fails on average, as a multiple of a sound one, before any is retired."""
         return 1 if self.lemons is None else 1 + self.lemons.share * (self.lemons.times - 1)
 
     @model_validator(mode="after")
     def _check(self) -> "Cluster":
-        nodes = self.nodes + self.spares + sum(more.nodes for more in (self.cold, self.borrowed) if more)
-        if nodes > _MOST_NODES:
-            raise wrong("at most 10 M nodes and spares together", str(nodes), key="nodes")
+        if self.all_nodes > _MOST_NODES:
+            raise wrong("at most 10 M nodes and spares together", str(self.all_nodes), key="nodes")
         return self
