@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from clustersim.account.draws import Ints
+from clustersim.account.rows import in_order
 from clustersim.account.spaces import BlockSpaces
 from clustersim.account.sweep import Pieces
 
@@ -53,14 +54,12 @@ def settled(sizes: Ints, planned: Ints, seen: Ints, changes: Sequence[Change]) -
     """
     zero = np.zeros_like(sizes)
     columns = zip((np.arange(len(sizes)), zero, zero, zero), *changes, strict=True)
-    block, into, more_planned, more_seen = (np.concatenate(column) for column in columns)
-    cut = np.lexsort((into, block))
-    block, into = block[cut], into[cut]
+    block, into, more_planned, more_seen = in_order(tuple(np.concatenate(column) for column in columns))
     is_first = np.diff(block, prepend=-1) != 0
 
     def since_block_start(change: Ints) -> Ints:
-        running: Ints = np.cumsum(change[cut])
-        before: Ints = running[is_first][block]
+        running: Ints = np.cumsum(change)
+        before: Ints = (running - change)[is_first][block]
         return running - before
 
     until = np.where(np.append(is_first[1:], True), sizes[block], np.append(into[1:], 0))

@@ -16,8 +16,10 @@ from clustersim.account.blocks import Change, layout, settled
 from clustersim.account.damage import Damage, damage_on_intervals
 from clustersim.account.draws import Draws, Ints
 from clustersim.account.ledger import Ledger
-from clustersim.account.rows import number
+from clustersim.account.rows import merge, number
 from clustersim.account.spaces import BlockSpaces
+
+_MOST_CHANGES = 2**20  # of what is read how often, that are held at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +135,12 @@ class _Alike(NamedTuple):
             order, firsts, of = number((of, layer.alike()))
         return cls(layers, order[firsts], sizes[order[firsts]], of)
 
+    @property
+    def portions(self) -> int:
+        """In how many portions the kinds are counted, so that the changes in the blocks of one fit into memory."""
+        changes = sum(int((layer.high - layer.low).sum()) for layers in self.layers for layer in layers)
+        return min(1 + changes * len(self.first) // len(self.of) // _MOST_CHANGES, len(self.first))
+
 
 def count_dealt(spaces: BlockSpaces, planned: Sequence[Dealt], seen: Sequence[Dealt]) -> Ledger:
     """The ledger of reads that blocks were dealt out for; exact.
@@ -143,17 +151,25 @@ def count_dealt(spaces: BlockSpaces, planned: Sequence[Dealt], seen: Sequence[De
         seen: reads of the lineage.
     """
     alike = _Alike.of_reads(spaces, planned, seen)
-    base = np.zeros((2, len(alike.first)), np.int64)
+    parts = [_rows(alike, kinds) for kinds in np.array_split(np.arange(len(alike.first)), alike.portions)]
+    kind, planned_views, seen_views, samples = (np.concatenate(column) for column in zip(*parts, strict=True))
+    like = np.where(np.diff(spaces.block_starts) > 0, alike.first[alike.of], -1)
+    return Ledger.of(alike.first[kind], planned_views, seen_views, samples, "identity", like)
+
+
+def _rows(alike: _Alike, kinds: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Rows kind, planned, seen, samples (int64[rows] each) of some kinds of blocks."""
+    base = np.zeros((2, len(kinds)), np.int64)
     changes: list[Change] = []
     for side, layers in enumerate(alike.layers):
         for layer in layers:
-            depth, which, into, more = layer.of_blocks(alike.first)
+            depth, which, into, more = layer.of_blocks(alike.first[kinds])
             base[side] += depth
             none = np.zeros_like(more)
             changes.append((which, into, none, more) if side else (which, into, more, none))
-    kind, planned_views, seen_views, samples = settled(alike.size, base[0], base[1], changes)
-    like = np.where(np.diff(spaces.block_starts) > 0, alike.first[alike.of], -1)
-    return Ledger.of(alike.first[kind], planned_views, seen_views, samples, "identity", like)
+    which, planned, seen, samples = settled(alike.size[kinds], base[0], base[1], changes)
+    (kind, planned, seen), samples = merge((kinds[which], planned, seen), samples)
+    return kind, planned, seen, samples
 
 
 def damage_dealt(spaces: BlockSpaces, planned: Sequence[Dealt], seen: Sequence[Dealt], cuts: int) -> Damage:

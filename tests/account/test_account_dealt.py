@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clustersim.account import Dealt, count, count_dealt, damage_dealt
+from clustersim.account import dealt as dealt_module
 
 LENGTHS = (5, 0, 7, 5, 1, 12, 3, 0, 7, 2, 5, 5)  # shards, some of them empty, some alike
 CUTS = 3
@@ -51,6 +52,19 @@ def test_what_readers_do_alike_is_counted_shard_by_shard_at_every_cut(account, d
     damage = damage_dealt(spaces, planned, seen, CUTS)
     assert damage.extra.tolist() == np.maximum(surplus, 0).sum(axis=1).tolist()
     assert damage.missing.tolist() == np.maximum(-surplus, 0).sum(axis=1).tolist()
+
+
+def test_many_changes_are_counted_in_portions_of_the_shards(account, monkeypatch):
+    spaces = account.shards(tuple(range(1, 61)))
+    blocks, zero = spaces.block_order(0, 0), np.zeros(9, np.int64)
+    readers, at = np.arange(60) // 3, np.arange(9) * 17
+    plan = Dealt(blocks, readers, zero[:1].repeat(20), zero[:1], zero[:1], zero[:1] + 99, zero[:1])
+    lineage = Dealt(blocks, readers, zero[:1].repeat(20), zero, at, at + 25, zero)
+    at_once = count_dealt(spaces, [plan], [lineage])
+    monkeypatch.setattr(dealt_module, "_MOST_CHANGES", 50)
+    in_portions = count_dealt(spaces, [plan], [lineage])
+    assert at_once.digest == in_portions.digest
+    assert at_once.views == int(at_once.samples @ at_once.seen) > 0
 
 
 @given(seed=st.integers(0, 9), start=st.integers(0, 20), stop=st.integers(21, sum(LENGTHS)))
