@@ -42,7 +42,7 @@ def assumptions(scenario: Scenario, forecast: Forecast) -> Table:
         ("failures", failures_in_words(scenario, forecast)),
         ("maintenance", maintenance_in_words(scenario)),
         ("checkpoint", _checkpoint(scenario, forecast)),
-        ("recovery", f"{_lost(scenario)}; {_restart(forecast)}"),
+        ("recovery", f"{_lost(scenario)}; {_restart(scenario, forecast)}"),
         ("rewinds", _rewinds(scenario)),
         ("reading", _reading(scenario)),
         ("storage", _storage(scenario)),
@@ -170,8 +170,13 @@ def _lost(scenario: Scenario) -> str:
     return "; ".join(said)
 
 
-def _restart(forecast: Forecast) -> str:
-    return f"from the failure to the first step it takes {duration(forecast.restart_s)} on average"
+def _restart(scenario: Scenario, forecast: Forecast) -> str:
+    recovery, restart = scenario.recovery, f"takes {duration(forecast.restart_s)} on average"
+    if not recovery.in_place:
+        return f"from the failure to the first step it {restart}"
+    regroup, rejoin = lasts(recovery.regroup), lasts(recovery.rejoin)
+    in_place = f"a failure costs the step in flight and {regroup} to regroup, one that joins heals for {rejoin}"
+    return f"{in_place}; a restart, where too few are left, {restart}"
 
 
 def _reading(scenario: Scenario) -> str:

@@ -122,10 +122,14 @@ def test_how_a_smaller_job_goes_on_is_told(clustersim):
     whole = "goes on with the replicas that remain, at least 8, and only divisors of 512; restarts at once for nodes"
     assert whole in told(clustersim, **at_once, **{"parallelism.min_data": 8})
     in_place = {"recovery.policy": "shrink", "recovery.in_place": "true", "recovery.batch": "shrinks"}
-    shrinks = "the survivors go on in place, at least 12; each replica keeps its part of the batch; others join when"
-    assert shrinks in told(
-        clustersim, **in_place, **{"loader.preset": "torchdata-map", "loader.rank_batch": "constant"}
+    in_place |= {"recovery.regroup": "7 s", "recovery.rejoin": '{type="exponential",mean="40 s"}'}
+    page = told(clustersim, **in_place, **{"loader.preset": "torchdata-map", "loader.rank_batch": "constant"})
+    goes_on = (
+        "the survivors go on in place, at least 12; each replica keeps its part of the batch; others join when they"
     )
+    costs = "are back; a failure costs the step in flight and 7 s to regroup, one that joins heals for 40 s on average"
+    assert f"{goes_on} {costs}; a restart, where too few are left, takes 11.6 min on average" in page
+    assert "first order" not in page
 
 
 def test_saves_that_meet_and_the_end_are_told(clustersim):
