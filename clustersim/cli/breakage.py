@@ -54,11 +54,11 @@ def _peculiarities(scenario: Scenario) -> list[str]:
 
 def _peculiar(failure: Failure) -> list[str]:
     if isinstance(failure, Traced):
-        return []
+        return _noticed(failure)
     said = _kind(failure)
     if isinstance(failure, Scripted):
         slow = [] if failure.slows is None else [f"{failure.slows:g} x a step for {lasts(failure.detection)}"]
-        return said + slow
+        return said + slow + (_noticed(failure) if failure.kind in ("crash", "false-alarm") else [])
     said += _life(failure.law)
     if failure.scope == "domain":
         said.append("takes whole domains")
@@ -78,6 +78,11 @@ def _kind(failure: Stochastic | Scripted) -> list[str]:
     if failure.kind == "silent":
         return [f"corrupts the weights, which is seen after {lasts(failure.detection)}"]
     return ["a false alarm"] if failure.kind == "false-alarm" else []
+
+
+def _noticed(failure: Scripted | Traced) -> list[str]:
+    """When a crash is noticed that the mean of a restart, which is of the causes at random, leaves out."""
+    return [f"noticed after {lasts(failure.detection)}"] if failure.detection else []
 
 
 def _life(law: LifeLaw) -> list[str]:

@@ -166,6 +166,18 @@ def test_a_trace_is_told(clustersim):
     assert "failures    loss: 2 faults of a trace, again every 30 d\n" in out
 
 
+def test_when_scripted_and_traced_crashes_are_noticed_is_told(clustersim):
+    scripted = (
+        '[{cause="drill",at_steps=[47],detection="30 s"},{cause="link",at_times=["1 d"],kind="hang",detection="1 h"}]'
+    )
+    assert "2 scripted; drill: noticed after 30 s; link: hangs for 60 min checkpoint" in told(
+        clustersim, failures=scripted
+    )
+    case = Path(__file__).parents[2] / "scenarios" / "cases" / "26-one-spare-two-losses.toml"
+    _, out, _ = clustersim("check", case, "--set", "failures.0.detection=20 s")
+    assert "failures    loss: 2 faults of a trace; loss: noticed after 20 s\n" in out
+
+
 def test_json_is_the_forecast(clustersim):
     _, out, _ = clustersim("check", "small", "--json")
     told, expected = json.loads(out), forecast(load_scenario("small"))
