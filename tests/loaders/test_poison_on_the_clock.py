@@ -1,10 +1,10 @@
 """Poison that a reshuffling loader meets at another step after each restart: in a run, and against its closed forms."""
 
 import math
-from collections import Counter
 
 import numpy as np
 import pytest
+from literal.poison import Victim
 
 from clustersim import load_scenario, simulate
 from clustersim.history import Refused
@@ -64,43 +64,19 @@ def test_in_the_unread_rest_the_sample_is_cornered_on_the_clock():
     assert abs(at_once - 200 / BLOCKS) < 4 * math.sqrt(200 / BLOCKS)
 
 
-def literal(run, poison, together, retries, act):
-    """Read every batch of every leg: where it must crash, and how often the final model sees each sample."""
+def literally(run, poison, together, retries, act):
+    """Read every batch of every leg: how often the final model sees each sample, and how often it must crash."""
     loader, follower = run.loader, Follower(run.loader)
-    crashed, skipped, gone, trials, expected = Counter(), set(), set(), 0, []
-    seen = np.zeros(960, int)
+    victim = Victim(poison, together, retries, act, 8)
     goes_on = False
-    for leg, stop in zip(run.history.legs, run.history.lineage_stops(), strict=True):
+    for leg in run.history.legs:
         assert not isinstance(follower.begin(leg.start, leg.data, goes_on), Refused)
         stretch = loader.advance(follower._begun[-1][1], leg.start, leg.read - leg.start).stretch
-        deadly = None
-        for step in range(leg.start, leg.read):
-            batch = np.concatenate(loader.batch_at(stretch, step, leg.data))
-            met = [sample for sample in batch.tolist() if sample in poison and sample not in gone]
-            if step < stop and step not in skipped:
-                trained = batch[~np.isin(batch, sorted(gone))]
-                seen += np.bincount(trained, minlength=960)
-            if deadly is None and len(met) >= together and step not in skipped:
-                deadly = step, met
-        if trials:
-            assert (leg.ended_by, leg.stop) == ("poison", expected[-1][0])
-            trials -= 1
-        elif deadly is not None and leg.ended_by == "poison":
-            assert leg.stop == deadly[0]
-            expected.append(deadly)
-            crashed[leg.stop] += 1
-            if crashed[leg.stop] > retries:
-                if act == "skip-batch":
-                    skipped.add(leg.stop)
-                else:
-                    gone |= set(deadly[1])
-                    trials = bisection_restarts(8) if act == "bisect" else 0
-        else:
-            assert deadly is None or leg.stop <= deadly[0] < leg.read, "it should have crashed"
-            assert leg.ended_by != "poison"
+        batches = [np.concatenate(loader.batch_at(stretch, step, leg.data)) for step in range(leg.start, leg.read)]
+        victim.live(leg, [batch.tolist() for batch in batches])
         follower.end(leg.stop, leg.read)
         goes_on = leg.goes_on
-    return seen, len(expected)
+    return np.bincount([x for batch in victim.model[: run.steps] for x in batch], minlength=955), len(victim.crashes)
 
 
 @pytest.mark.parametrize("comes_back", WANDERING)
@@ -124,8 +100,8 @@ def test_it_crashes_where_reading_every_batch_says(comes_back, order, together, 
     met = 0
     for replication in range(3):
         run = simulate(scenario, replication)
-        seen, crashed = literal(run, set(poison), together, scenario.poison.retries, act)
-        np.testing.assert_array_equal(run.counts.seen, seen[:955])
+        seen, crashed = literally(run, poison, together, scenario.poison.retries, act)
+        np.testing.assert_array_equal(run.counts.seen, seen)
         trials = len(crashes(run)) - crashed
         acted = run.summary()["poison_acted"]
         assert trials == (acted * bisection_restarts(8) if act == "bisect" else 0)
