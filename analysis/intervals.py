@@ -42,11 +42,18 @@ def load(directory: Path) -> tuple[pd.DataFrame, dict[str, float | None]]:
     return pd.read_parquet(directory / "intervals.parquet"), best
 
 
+def damages(table: pd.DataFrame) -> dict[str, str]:
+    """The loaders whose damage a table of intervals has, and its columns."""
+    columns = [str(name) for name in table if str(name).startswith("damage_")]
+    return {name.removeprefix("damage_"): name for name in columns if "_ci95_" not in name}
+
+
 def figure(table: pd.DataFrame, best: Mapping[str, float | None], title: str) -> Figure:
     """Draw the useful share of time and the damage of each loader against the interval.
 
     Args:
-        table: interval_s, ettr with ettr_ci95_low and _high, damage_<loader>; a row an interval, the shortest first.
+        table: interval_s; ettr and damage_<loader>, each with _ci95_low and _ci95_high; a row an interval, the shortest
+            first.
         best: best_s, ci95_low_s, ci95_high_s of the fit, and young_s and daly_s by formula, None if there is none.
         title: what the picture shows.
     """
@@ -58,11 +65,13 @@ def figure(table: pd.DataFrame, best: Mapping[str, float | None], title: str) ->
     useful.plot(seconds, 100 * table["ettr"], color=_COLORS[0], marker="o", label="simulated, mean")
     band = 100 * table["ettr_ci95_low"], 100 * table["ettr_ci95_high"]
     useful.fill_between(seconds, *band, color=_COLORS[0], alpha=0.15, linewidth=0, label="95 % interval of the mean")
-    for number, column in enumerate(name for name in table if str(name).startswith("damage_")):
-        look = {"color": _COLORS[number % len(_COLORS)], "marker": _MARKS[number % len(_MARKS)]}
+    for number, (loader, column) in enumerate(damages(table).items()):
+        color = _COLORS[number % len(_COLORS)]
         # What a scenario says is shown as it is: a dollar sign begins no formula.
-        label = str(column).removeprefix("damage_").replace("$", r"\$")
-        damage.plot(seconds, 100 * table[column], label=label, **look)
+        label = loader.replace("$", r"\$")
+        damage.plot(seconds, 100 * table[column], label=label, color=color, marker=_MARKS[number % len(_MARKS)])
+        band = 100 * table[f"{column}_ci95_low"], 100 * table[f"{column}_ci95_high"]
+        damage.fill_between(seconds, *band, color=color, alpha=0.15, linewidth=0)
     for axes in (useful, damage):
         _mark(axes, best)
         axes.set_xscale("log")

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from analysis.intervals import damages
+
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
@@ -118,7 +120,7 @@ def intervals(table: pd.DataFrame, best: Sequence[float], formulas: dict[str, fl
     """Useful share of time and the loaders' damage against the checkpoint interval.
 
     Args:
-        table: interval, interval_s, ettr with its ci95, and damage_<loader>, as a stored study's intervals.parquet.
+        table: interval, interval_s, ettr and damage_<loader> with their ci95, as a stored study's intervals.parquet.
         best: the best interval and the two ends of its 95 % interval, seconds.
         formulas: intervals by formula, seconds, by whose formula it is.
     """
@@ -130,18 +132,19 @@ def intervals(table: pd.DataFrame, best: Sequence[float], formulas: dict[str, fl
     drawn.add_scatter(
         x=minutes,
         y=100 * table["ettr"],
-        error_y=_ends(*(100 * table[name] for name in ("ettr", "ettr_ci95_low", "ettr_ci95_high"))),
+        error_y=_percent_ends(table, "ettr"),
         name="useful share",
         mode="lines+markers",
         line={"color": "#3b7dd8"},
         row=1,
         col=1,
     )
-    for number, name in enumerate(name for name in table if str(name).startswith("damage_")):
+    for number, (loader, column) in enumerate(damages(table).items()):
         drawn.add_scatter(
             x=minutes,
-            y=100 * table[name],
-            name=plain(str(name).removeprefix("damage_")),
+            y=100 * table[column],
+            error_y=_percent_ends(table, column),
+            name=plain(loader),
             mode="lines+markers",
             marker={"symbol": _MARKS[number % len(_MARKS)]},
             line={"color": qualitative.Safe[number % len(qualitative.Safe)]},
@@ -229,7 +232,7 @@ def capacity(plans: pd.DataFrame, labels: Sequence[str], by_h: float, confidence
             x=rows["cost"],
             y=100 * rows["on_time"],
             error_x=_ends(rows["cost"], rows["cost_ci95_low"], rows["cost_ci95_high"]),
-            error_y=_ends(*(100 * rows[name] for name in ("on_time", "on_time_ci95_low", "on_time_ci95_high"))),
+            error_y=_percent_ends(rows, "on_time"),
             text=[plain(label) for label, kept in zip(labels, picked, strict=True) if kept],
             name=name,
             mode="markers",
@@ -273,6 +276,11 @@ def _tall(figure: Figure, bars: int) -> Figure:
 
 def _band(color: str) -> dict[str, Any]:
     return {"fill": "toself", "fillcolor": color, "opacity": 0.2, "line": {"width": 0}, "mode": "lines"}
+
+
+def _percent_ends(table: pd.DataFrame, figure: str) -> dict[str, Any]:
+    """The 95 % interval of a share, in per cent."""
+    return _ends(*(100 * table[f"{figure}{end}"] for end in ("", "_ci95_low", "_ci95_high")))
 
 
 def _ends(middle: Iterable[float], low: Iterable[float], high: Iterable[float]) -> dict[str, Any]:

@@ -74,13 +74,12 @@ def _listed(text: str) -> list[str]:
 def _page(found: Intervals, name: str, presets: list[str], replications: int) -> list[RenderableType]:
     shown = table("every", "training", "ETTR", "rolled back", *presets)
     for row in found.table.to_dict("records"):
-        half = (row["ettr_ci95_high"] - row["ettr_ci95_low"]) / 2
         shown.add_row(
             row["interval"],
             duration(row["interval_s"]),
-            share(row["ettr"]) + (f" ± {100 * half:.2g}" if half else ""),
+            _with_half(row, "ettr"),
             count(row["rolled_back_steps"]),
-            *(share(row[f"damage_{preset}"]) for preset in presets),
+            *(_with_half(row, f"damage_{preset}") for preset in presets),
         )
     seed = found.study.manifest["seed"]
     return [
@@ -93,6 +92,12 @@ def _page(found: Intervals, name: str, presets: list[str], replications: int) ->
         "Means ± half of their 95 % intervals; every interval met the same failures. Rolled back: steps. Under each",
         "loader: its extra and missing views together, for each planned view.",
     ]
+
+
+def _with_half(row: dict[Any, Any], figure: str) -> str:
+    """A share, and half of its 95 % interval where it varies, in per cent."""
+    half = (row[f"{figure}_ci95_high"] - row[f"{figure}_ci95_low"]) / 2
+    return share(row[figure]) + (f" ± {100 * half:.2g}" if half else "")
 
 
 _DALY = "Daly's"

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from analysis import plots
+from analysis.intervals import damages
 from analysis.report import Plot, Report, Table, download
 from clustersim.cli import capacity as capacity_page
 from clustersim.cli import intervals as intervals_page
@@ -69,25 +70,24 @@ def _sweep(study: Study) -> _Told:
 
 def _intervals(study: Study, directory: Path) -> _Told:
     found = intervals.of_study(study)
-    damages = [str(name) for name in found.table if str(name).startswith("damage_")]
+    loaders = damages(found.table)
     rows = [
         [
             text(row["interval"]),
             number(row["interval_s"], duration),
             mean(row, "ettr", share),
             number(row["rolled_back_steps"], count),
-            *(number(row[name], share) for name in damages),
+            *(mean(row, column, share) for column in loaders.values()),
         ]
         for row in records(found.table)
     ]
-    loaders = [name.removeprefix("damage_") for name in damages]
     note = f"{MEANS.format('interval')} Under a loader: its extra and missing views for each planned view."
     heads = ("every", "training", "ETTR", "steps rolled back", *loaders)
     answer = intervals_page.answer(found)
     drawn = Plot(
         StudyPlots(study).intervals(),
-        "Above, the useful share of the wall time (%) with 95 % intervals; below, extra and missing views for each "
-        "planned view (%), by minutes of training between saves.",
+        "Above, the useful share of the wall time (%); below, extra and missing views for each planned view (%); both "
+        "with 95 % intervals, by minutes of training between saves.",
         answer,
     )
     what = f"{plural(len(rows), 'checkpoint interval')} under {plural(len(loaders), 'loader')}"

@@ -14,8 +14,10 @@ TABLE = pd.DataFrame(
         "ettr": [0.8, 0.9, 0.7],
         "ettr_ci95_low": [0.75, 0.85, 0.65],
         "ettr_ci95_high": [0.85, 0.95, 0.75],
-        "damage_restore": [0.0, 0.0, 0.0],
+        **{f"damage_restore{end}": [0.0, 0.0, 0.0] for end in ("", "_ci95_low", "_ci95_high")},
         "damage_a$b$": [0.1, 0.2, 0.3],
+        "damage_a$b$_ci95_low": [0.05, 0.15, 0.25],
+        "damage_a$b$_ci95_high": [0.15, 0.25, 0.35],
     }
 )
 BEST = {"best_s": 300.0, "ci95_low_s": 240.0, "ci95_high_s": 420.0, "young_s": 330.0, "daly_s": None}

@@ -82,12 +82,15 @@ def test_damage_over_time_has_a_band_where_there_are_several(replications, names
 
 def test_intervals_are_drawn_in_minutes_with_the_best_and_the_formulas():
     ettr = {"ettr": [0.8, 0.9], "ettr_ci95_low": [0.7, 0.8], "ettr_ci95_high": [0.9, 1.0]}
-    table = pd.DataFrame({"interval_s": [60.0, 600.0], **ettr, "damage_epoch": [0.1, 0.2], "damage_restore": [0, 0]})
+    epoch = {"damage_epoch": [0.1, 0.2], "damage_epoch_ci95_low": [0.08, 0.2], "damage_epoch_ci95_high": [0.12, 0.2]}
+    restore = {f"damage_restore{end}": [0, 0] for end in ("", "_ci95_low", "_ci95_high")}
+    table = pd.DataFrame({"interval_s": [60.0, 600.0], **ettr, **epoch, **restore})
     drawn = plots.intervals(table, (300.0, 240.0, 360.0), {"Young": 180.0})
     assert [(line.name, list(line.x)) for line in drawn.data] == [
         (name, [1, 10]) for name in ("useful share", "epoch", "restore")
     ]
     assert list(drawn.data[1].y) == [10, 20]
+    assert list(drawn.data[1].error_y.array) == pytest.approx([2, 0])
     lines = {shape.x0 for shape in drawn.layout.shapes if shape.type == "line"}
     assert lines == {5, 3}
     assert {(shape.x0, shape.x1) for shape in drawn.layout.shapes if shape.type == "rect"} == {(4, 6)}
