@@ -1,5 +1,6 @@
 """The record of death: samples that crash the step that reads them, and what is done about it."""
 
+from itertools import pairwise
 from typing import Literal
 
 from pydantic import model_validator
@@ -33,4 +34,11 @@ class Poison(Part):
             raise wrong("either samples or share", "neither" if self.samples is None else "both", key="samples")
         if self.act == "bisect" and self.together > 1:
             raise wrong('"skip-batch" or "quarantine" with together > 1, as halves part them', '"bisect"', key="act")
+        if self.samples is not None:
+            twice = [one for one, next_one in pairwise(sorted(self.samples)) if one == next_one]
+            if twice:
+                raise wrong("each sample once", f"{twice[0]} again", key="samples")
+            if len(self.samples) < self.together:
+                expected = f"at least {self.together}, as so many in a batch crash it"
+                raise wrong(expected, str(len(self.samples)), key="samples")
         return self

@@ -143,6 +143,13 @@ def test_poison_moves_time_so_loaders_share_no_history():
         ({"poison": {}}, "poison.samples: expected either samples or share, found neither"),
         ({"poison": {"samples": [960]}}, "poison.samples.0: expected a sample from 0 to 959, found 960"),
         ({"poison": {"share": 1e-9}}, "poison.share: expected a share of 1 to 1000 of 960 samples, found 9.6e-07"),
+        ({"poison": {"samples": []}}, "poison.samples: expected at least 1, as so many in a batch crash it, found 0"),
+        ({"poison": {"samples": [0, 7, 0], "together": 2}}, "poison.samples: expected each sample once, found 0 again"),
+        ({"poison": {"samples": [1, 2], "together": 3}}, "poison.samples: expected at least 3, .*, found 2"),
+        (
+            {"poison": {"share": 0.002, "together": 3}},
+            "poison.share: expected a share of 3 to 1000 of 960 samples, found 1.92",
+        ),
         (
             {"poison": {"samples": [1], "together": 2, "act": "bisect"}},
             'poison.act: expected "skip-batch" or "quarantine" with together > 1, as halves part them, found "bisect"',
