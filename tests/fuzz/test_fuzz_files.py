@@ -15,8 +15,8 @@ from clustersim.cli.main import main
 pytestmark = pytest.mark.skipif(not hasattr(signal, "ITIMER_PROF"), reason="needs a timer to notice what never ends")
 
 HERE = Path(__file__).parent
-# Of computing: a machine that has much else to do is no fault of a file. Four years of failures every few minutes, which
-# some files ask for, take minutes, and end.
+# Of computing: a machine that has much else to do is no fault of a file. Years of failures every few minutes take
+# minutes, and end.
 _PATIENCE_S = 1200
 
 
