@@ -57,9 +57,7 @@ class Dealer:
         parts, order = self._parts, self._order
         if isinstance(order, WithReplacement):
             share = -(-order.size // readers)
-            drawn = [order.drawn(family, epoch, reader, share) for reader in range(readers)]
-            offset, size = (np.concatenate(column) for column in zip(*drawn, strict=True))
-            return InPieces(np.repeat(np.arange(readers), [len(own) for own, _ in drawn]), offset, size, readers)
+            return self._drawn([order.drawn(family, epoch, reader, share) for reader in range(readers)])
         if parts.canonical:
             samples = order.samples_at(family, epoch, np.arange(order.size))
             return Listed([canonical(samples, parts.canonical, first, self._batch)])
@@ -87,6 +85,14 @@ class Dealer:
         shards = self._shards(family, epoch)
         return Interleaved([groups_of([shards[k] for k in mine], parts.interleave) for mine in sharded.shards])
 
+    def _drawn(self, drawn: list[tuple[Ints, Ints]]) -> Deal | Listed:
+        """What each reader has drawn: at which samples its shards begin, and how many it reads of them."""
+        if self._parts.interleave > 1:
+            shards = [[np.arange(*piece) for piece in zip(start, start + size, strict=True)] for start, size in drawn]
+            return Interleaved([groups_of(own, self._parts.interleave) for own in shards])
+        start, size = (np.concatenate(column) for column in zip(*drawn, strict=True))
+        return InPieces(np.repeat(np.arange(len(drawn)), [len(own) for own, _ in drawn]), start, size, len(drawn))
+
     def _shares(self, family: int, epoch: int, readers: int, batches: Ints) -> Listed:
         """Of an epoch that all readers read whole, every n-th sample for each, or its slice of each global batch."""
         size = self._order.size
@@ -103,6 +109,12 @@ class Dealer:
         if self._parts.reader_seeds == "shared":
             return Picks(streams.generator(*self._order.drawn_by, "one part seed", family, epoch))
         return streams.generator(*self._order.drawn_by, "part", family, epoch, reader, readers)
+
+    def queue(self, waiting: Ints, of: tuple[int, int], now: tuple[int, int], batches: Ints) -> Queued:
+        """A queue of shards that are told by their place in one order, as pieces of another: (family, epoch) each."""
+        assert isinstance(self._order, ShardShuffle | Sequential | NestedShuffle)  # scenarios are held to it
+        shard = self._order.block_order(*of)[waiting]
+        return Queued(np.argsort(self._order.block_order(*now))[shard], self._begins(*now), batches)
 
     def _begins(self, family: int, epoch: int) -> Ints:
         assert isinstance(self._order, ShardShuffle | Sequential | NestedShuffle)  # scenarios are held to it

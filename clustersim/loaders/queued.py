@@ -28,24 +28,34 @@ class Queued(InPieces):
         self._shard_begins = shard_begins
         self._batches = batches
         size = np.diff(shard_begins)[waiting]
-        taker, self._taken_in = _takers(size, batches)
-        by_reader = np.argsort(taker, kind="stable")
+        self._taker, self._taken_in = _takers(size, batches)
+        by_reader = np.argsort(self._taker, kind="stable")
         self._shard = waiting[by_reader]
         self._whole = size[by_reader]
-        super().__init__(taker[by_reader], shard_begins[:-1][self._shard], self._whole, len(batches))
+        super().__init__(self._taker[by_reader], shard_begins[:-1][self._shard], self._whole, len(batches))
         steps = int((-(-self.lengths // batches)).min())  # in which everybody finds something
         self.lengths = np.minimum(self.lengths, steps * batches)
         self._size = np.clip(self.lengths[self.reader] - self._local, 0, self._whole)
 
-    def after(self, steps: int, again: bool, batches: Ints) -> "Queued":
-        """What is left after so many steps, for readers of other batches, int64[readers].
+    def left(self, steps: int) -> Ints:
+        """What each reader has of its shard after so many steps, and all that waits for whoever comes: int64[readers].
+
+        Where the epoch ends as somebody finds nothing, others leave shards, which fewer readers may still read.
+        """
+        size, taken = np.diff(self._shard_begins)[self._waiting], self._taken_in < steps
+        left = np.full(len(self._batches), size[~taken].sum()) - np.minimum(steps * self._batches, self.lengths)
+        np.add.at(left, self._taker[taken], size[taken])
+        return left
+
+    def after(self, steps: int, again: bool) -> Ints:
+        """The shards that wait after so many steps, by their place in the epoch's order, int64[waiting].
 
         Shards in progress are put back, whole, before those that nobody has taken (`again`), or count as done.
         """
         read = np.minimum(steps * self._batches, self.lengths)[self.reader] - self._local
         doing = self._shard[(read > 0) & (read < self._whole)]
         todo = self._waiting[self._taken_in >= steps]
-        return Queued(np.concatenate([doing, todo]) if again else todo, self._shard_begins, batches)
+        return np.concatenate([doing, todo]) if again else todo
 
 
 def _takers(size: Ints, batches: Ints) -> tuple[Ints, Ints]:

@@ -25,7 +25,7 @@ class ReaderLoader(Readers):
         edge = self.parts.epoch_edge
         if self.parts.state_of == "rank-0":
             at = self._as_rank_0(at)
-        if edge != "old" and not self._steps_of_epoch(at) and at.read.any() and not self._endless:
+        if edge != "old" and self._at_end(at) and at.read.any() and not self._endless:
             return Kept(self._after(at), finished=edge == "finished")
         if self.parts.counted_at == "issued" and at.read.any():
             ahead = at.read + self.parts.prefetch * self.rank_batches(at.ranks)[:, None]
@@ -36,6 +36,19 @@ class ReaderLoader(Readers):
             empty = np.broadcast_to(np.int64(-1), at.before.shape)  # one number, however many readers
             return Kept(replace(at, read=pulled, base=pulled, before=empty))
         return Kept(at)
+
+    def _at_end(self, at: Standing) -> bool:
+        """Whether some rank has nothing more to read of the epoch; shards that wait are there for fewer ranks too."""
+        dealt = self.deal(at)
+        if not isinstance(dealt, Queued):
+            return not self._steps_of_epoch(at)
+        batches = self.rank_batches(at.ranks)
+        least = batches if self.parts.last_batch == "drop" else 1
+        return bool((dealt.left(self._queue_steps(at)) < least).any())
+
+    def _queue_steps(self, at: Standing) -> int:
+        """Steps that the ranks have read from their queue."""
+        return -(-int(at.read[0, 0]) // int(self.rank_batches(at.ranks)[0]))
 
     @staticmethod
     def _as_rank_0(at: Standing) -> Standing:
@@ -90,7 +103,7 @@ class ReaderLoader(Readers):
         if parts.comes_back == "remainder":
             return self._remainder(at, ranks, leg)
         if parts.partition == "queue" and (at.read.any() or at.rest is not None):
-            return self._requeued(at, ranks)
+            return self._requeued(at, ranks, leg)
         if ranks != at.ranks and at.read.any() and parts.on_layout_change == "redivide":
             return self._redivided(at, ranks)
         if ranks != at.ranks and parts.interleave > 1 and parts.saves == "samples":
@@ -164,12 +177,14 @@ class ReaderLoader(Readers):
         rest = streams.generator(*self._order.drawn_by, "remainder", leg, at.epoch).permutation(rest)
         return self._with_rest(at, ranks, Listed([rest]))
 
-    def _requeued(self, at: Standing, ranks: int) -> Standing:
+    def _requeued(self, at: Standing, ranks: int, leg: int) -> Standing:
+        """The shards of the queue stay in their places there, whatever the order in which the epoch goes on."""
         dealt = self.deal(at)
         assert isinstance(dealt, Queued)
-        steps = -(-int(at.read[0, 0]) // int(self.rank_batches(at.ranks)[0]))
-        left = dealt.after(steps, self.parts.unfinished_shard == "again", self.rank_batches(ranks))
-        return self._with_rest(at, ranks, left)
+        waiting = dealt.after(self._queue_steps(at), self.parts.unfinished_shard == "again")
+        back = self._going_on(replace(self._begin(at, at.epoch, ranks, at.family), order_epoch=at.order_epoch), leg)
+        before, now = ((each.family, self._order_epoch(each)) for each in (at, back))
+        return replace(back, rest=self._dealer.queue(waiting, before, now, self.rank_batches(ranks)))
 
     def _redivided(self, at: Standing, ranks: int) -> Standing | Refused:
         """What nobody has read, in the order in which the ranks that began the epoch would have read it."""

@@ -32,9 +32,12 @@ OTHER = {
     "on_layout_change": ["reshard", "refuse"],
     "missing_state": ["rank-0"],
     "past_end": ["restart-epoch", "refuse"],
+    "canonical": [2, 3],
+    "unfinished_shard": ["skip"],
 }
 WHOLE_INPUT = ["filtered", "slices"]
-PARTITIONS = ["global", "strided", "contiguous", "shards", "contiguous-shards", *WHOLE_INPUT]
+BY_SHARD = ["shards", "contiguous-shards", "queue"]
+PARTITIONS = ["global", "strided", "contiguous", *BY_SHARD, *WHOLE_INPUT]
 WORKERS = {"strided": "strided", "shards": "shards", "contiguous": "side-by-side", "contiguous-shards": "side-by-side"}
 EPOCHS = 3
 # What draws by itself, and what is stated beside it.
@@ -61,7 +64,7 @@ def composed(chosen):
     if partition in WHOLE_INPUT:
         chosen = {**chosen, "passes": "repeat", "workers": 1}
     elif "workers" in chosen and partition != "global":
-        chosen = {**chosen, "worker_split": WORKERS[partition]}
+        chosen = {**chosen, "worker_split": WORKERS.get(partition, "shards")}
     stated = literal.Parts(**chosen)
     try:
         return stated, parts_of(loader_keys(stated, EPOCHS) | {"last_batch": stated.last_batch})

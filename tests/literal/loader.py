@@ -265,13 +265,24 @@ class Loader:
             state |= {"order": self.in_steps(), "dealt_from": self.dealt_from, "dealt_anew": self.dealt_anew}
             state["position"] = self.dealt_from + read
         if self.parts.partition == "queue":
-            doing = [shard for reader in self.readers for shard in reader.streams[0].shards.unfinished()]
-            state["left"] = (doing if self.parts.unfinished_shard == "again" else []) + self.queue.todo
+            then = self.as_issued() if self.parts.counted_at == "issued" else self
+            doing = [shard for reader in then.readers for shard in reader.streams[0].shards.unfinished()]
+            state["left"] = (doing if self.parts.unfinished_shard == "again" else []) + then.queue.todo
         if self.parts.comes_back == "remainder":
             state["left"] = self._unread(self.readers[0])
         if at_end and self.parts.epoch_edge == "new":
             state |= {"epoch": self.epoch + 1, "loop_steps": 0, "readers": None, "begins": True, "own_count": 0}
         return deepcopy(state)
+
+    def as_issued(self):
+        """The same loader when it has fetched its batches ahead, as far as every rank has one."""
+        then = self
+        for _ in range(self.parts.prefetch):
+            further = deepcopy(then)
+            if any(reader.next() is None for reader in further.readers):
+                break
+            then = further
+        return then
 
     @staticmethod
     def _unread(reader):

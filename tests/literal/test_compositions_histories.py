@@ -12,7 +12,7 @@ import pytest
 from clustersim.data.corpus import Corpus
 from clustersim.data.orders import order_of
 from literal.agreement import agree, off
-from literal.compositions import BATCH, RANKS, composed, compositions, drawing
+from literal.compositions import BATCH, BY_SHARD, RANKS, composed, compositions, drawing
 
 Z = 5.0
 ORDERS = ["shuffle", "sequential", "shard-shuffle", "shuffle-once"]
@@ -34,13 +34,15 @@ def history(random, parts):
     readers = max(ranks for ranks, *_ in rows) * parts.readers_per_rank
     # With shards of which whole batches alone are read every epoch has one, or the run would end there.
     least = 2 * BATCH * parts.readers_per_rank if parts.last_batch == "drop" else BATCH
-    if "shards" in parts.partition:
-        shards, kind = random.randint(readers, 40), random.choice(["sequential", "shard-shuffle"])
+    if parts.partition in BY_SHARD:
+        drawn = parts.partition == "shards" and parts.permutes == "epoch" and parts.dealt_to == "ranks"
+        kinds = ["sequential", "shard-shuffle"] + ["with-replacement"] * drawn
+        shards, kind = random.randint(readers, 40), random.choice(kinds)
         # Shards of which each reader permutes its own are of one length, so that its part is.
         even = parts.permutes == "part"
         samples = shards * random.randint(1, 5) if even else random.randint(max(shards, least), 150)
         return order_of(kind, Corpus(samples, shards), random.randrange(10**6), 0), rows
-    samples = random.randint(BATCH, 150)
+    samples = random.randint(BATCH, 150) // (parts.canonical or 1) * (parts.canonical or 1)
     kind = "shuffle" if parts.permutes == "part" else random.choice(ORDERS)
     return order_of(kind, Corpus(samples, random.randint(1, min(samples, 25))), random.randrange(10**6), 0), rows
 
