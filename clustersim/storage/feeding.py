@@ -6,8 +6,9 @@ from clustersim.history import Refused
 from clustersim.loaders.follow import Follower
 from clustersim.scenario import Scenario
 from clustersim.scenario.storage import Pattern
-from clustersim.storage.bounds import Resource, bottleneck, margin, replay_s
+from clustersim.storage.bounds import Resource, bottleneck, margin, preparation_s, replay_s
 from clustersim.storage.compile import pattern_of, reading_of, replays, store_of
+from clustersim.storage.copying import CopiesBehind
 from clustersim.storage.patterns import Access, access_of
 from clustersim.storage.store import NS, Reading, Store
 from clustersim.storage.waiting import Waits, least_steps, simulate_waits
@@ -41,27 +42,42 @@ class StoredFeed:
     """The clock's `training.plan.Feed` where the scenario names a storage: coming back takes its time.
 
     A saved position costs an open and a batch, a lost buffer its refill, and a saved count of batches that all of the
-    epoch before it is read again. `follower` is asked what it is asked without a storage, if it decides anything.
+    epoch before it is read again; a copy that is made behind the run is begun anew. `follower` is asked what it is
+    asked without a storage, if it decides anything.
     """
 
     def __init__(self, scenario: Scenario, follower: Follower | None) -> None:
         self._scenario = scenario
         self._follower = follower
         self._fed: dict[int, tuple[Access, Reading, Store]] = {}
+        self._copies: CopiesBehind | None = None
+        access, reading, store = self._fed_with(scenario.sizes.data)
+        if access.remade:
+            making_ns = round(preparation_s(access, reading, store) / NS)
+            self._copies = CopiesBehind(scenario.sizes, making_ns, self._step_ns)
+
+    def _fed_with(self, degree: int) -> tuple[Access, Reading, Store]:
+        if degree not in self._fed:
+            self._fed[degree] = _fed(self._scenario, degree)
+        return self._fed[degree]
+
+    def _step_ns(self, degree: int) -> int:
+        return self._scenario.sizes.step_ns(degree) + wait_ns(self._scenario, degree)
 
     def begin(self, step: int, degree: int, goes_on: bool = False) -> int | Refused | None:
         """A leg begins: how many steps the loader will deliver (None: no end)."""
+        if self._copies is not None:
+            self._copies.begin(step, degree, goes_on)
         return None if self._follower is None else self._follower.begin(step, degree, goes_on)
 
     def resume_ns(self, step: int, degree: int) -> int:
         """How long the loader takes to come back to a step, until its first batch is there."""
-        if degree not in self._fed:
-            self._fed[degree] = _fed(self._scenario, degree)
         sizes = self._scenario.sizes
         read = sizes.batches.before(step)
         again = read % sizes.samples // sizes.batch if replays(self._scenario.loader) else 0
         own_ns = 0 if self._follower is None else self._follower.resume_ns(step, degree)
-        return own_ns + round(replay_s(again, *self._fed[degree]) / NS)
+        copied_ns = 0 if self._copies is None else self._copies.wait_ns(step, degree)
+        return own_ns + copied_ns + round(replay_s(again, *self._fed_with(degree)) / NS)
 
     def crash(self) -> int | None:
         """The step at which what is read crashes the leg that has begun; None if it does not."""
@@ -69,6 +85,8 @@ class StoredFeed:
 
     def end(self, stop: int, read: int, ended_by: str) -> None:
         """The leg is over: steps below `stop` were trained, below `read` were read."""
+        if self._copies is not None:
+            self._copies.end(stop)
         if self._follower is not None:
             self._follower.end(stop, read, ended_by)
 

@@ -6,7 +6,7 @@ from clustersim import load_scenario, simulate
 from clustersim.forecast import forecast
 from clustersim.storage.bounds import replay_s, resume_s
 from clustersim.storage.compile import reading_of, store_of
-from clustersim.storage.feeding import wait_ns
+from clustersim.storage.feeding import StoredFeed, wait_ns
 from clustersim.storage.patterns import access_of
 from clustersim.study.histories import groups
 
@@ -89,6 +89,69 @@ def test_coming_back_costs_an_open_and_a_batch_a_refill_or_all_that_was_read(loa
         assert resume_s(access, reading, store) > 2 * resume_s(
             access_of("shard-shuffle", reading, store), reading, store
         )
+
+
+# 640 MB at 64/9 MB/s: a copy takes 90 s, an epoch 100 steps of 1 s.
+BEHIND = {
+    "storage": {
+        "read_bandwidth": "1 GB/s",
+        "operations_per_s": 10**6,
+        "shuffle_bandwidth": f"{640_000_000 / 90:.3f} B/s",
+    },
+    "feed": {"pattern": "copy-behind"},
+}
+
+
+def waits_of(crashes, steps, **parts):
+    """What restarts wait for copies, in seconds: beside the way back to their batch."""
+    scenario = world(
+        run={"steps": steps},
+        failures=[{"cause": "crash", "at_steps": crashes}] if crashes else [],
+        **{**BEHIND, **parts},
+    )
+    run = simulate(scenario)
+    assert run.time_ns["data_starvation"] == 0
+    reading = reading_of(scenario)
+    store = store_of(scenario.storage, reading.nodes)
+    back_s = resume_s(access_of("copy-behind", reading, store), reading, store)
+    spent_s = [each.spent_ns("loader_resume") / 1e9 for each in run.history.recoveries]
+    return [round(each and each - back_s, 3) for each in spent_s]
+
+
+@pytest.mark.parametrize(
+    ("crashes", "steps", "waits"),
+    [
+        # 30 s of a copy are lost and the epoch has 80 steps left: 10 s. Then 15 are lost of another, 60 left, 30 s.
+        ([130, 255], 320, [10, 30]),
+        ([130, 255], 300, [10, 0]),  # nothing is read of the epoch after that
+        ([189], 320, [70]),  # the copy was a second short: 20 steps are left from the checkpoint
+        ([191], 320, [0]),  # it was made
+        ([191, 192], 320, [0, 0]),  # and stays
+        ([101, 109], 320, [0, 0]),  # from step 100 on there is time for another one
+        ([130, 131], 320, [10, 10]),  # ten seconds of waiting made no whole copy
+        ([], 320, []),
+    ],
+)
+def test_a_crash_begins_the_copy_of_the_next_epoch_anew(crashes, steps, waits):
+    assert waits_of(crashes, steps) == waits
+
+
+def test_what_a_restart_waited_for_is_made_of_the_next_copy():
+    """10 s were waited at step 120, where 80 are left: the copy is whole with the epoch, and at step 199 not."""
+    assert waits_of([130, 205], 320) == [10, 0]
+    assert waits_of([130, 199], 320) == [10, 70]
+
+
+@pytest.mark.parametrize(("in_place", "waits_s"), [(True, 0), (False, 70)])
+def test_survivors_that_go_on_in_place_go_on_with_the_copy(in_place, waits_s):
+    """95 s of one that takes 90, with a crash after 50 of them; 20 steps are left from step 180."""
+    feed = StoredFeed(world(**BEHIND, run={"steps": 320}), None)
+    feed.begin(0, 8)
+    feed.end(150, 151, "crash")
+    made_ns = feed.resume_ns(110, 8)  # 90 steps are left: the way back to the batch alone
+    feed.begin(150, 8, goes_on=in_place)
+    feed.end(195, 196, "crash")
+    assert feed.resume_ns(180, 8) - made_ns == pytest.approx(waits_s * 10**9, abs=1)
 
 
 def test_a_loader_that_ends_the_run_is_asked_beside_the_storage():
