@@ -177,7 +177,7 @@ class Run:
         """The ledger of a corpus against the ideal, by that against the plan."""
         epochs, data = self.scenario.sizes.epochs, self.scenario.data
         views = corpus.ticks.samples_before(self.planned_steps)
-        if epochs is not None:  # no mixture
+        if epochs is not None and data.corpora is None:
             views = epochs * corpus.loader.spaces.size
             views -= data.count_skipped(views)
         if ledger.planned_views == views and not corpus.loader.repeats_samples:

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from clustersim.data.blend import Blend
 from clustersim.data.orders import Order
 from clustersim.history import Refused
 from clustersim.loaders.parts import CorpusLoader, Parts, Ranges
@@ -22,6 +21,7 @@ from clustersim.loaders.returning import ReaderLoader
 from clustersim.loaders.sequence import SequenceLoader
 from clustersim.loaders.split import rank_slices
 from clustersim.scenario.batches import Batches
+from clustersim.scenario.blend import Blend
 
 Ints = NDArray[np.int64]
 
@@ -192,7 +192,7 @@ class SingleLoader(MixtureLoader):
     """
 
     def __init__(
-        self, orders: Sequence[Order], parts: Parts, blend: Blend, batches: Batches, epochs: int | None = None
+        self, orders: Sequence[Order], parts: Parts, blend: Blend, batches: Batches, epochs: Sequence[int | None]
     ) -> None:
         """Mix corpora.
 
@@ -201,10 +201,10 @@ class SingleLoader(MixtureLoader):
             parts: of each loader.
             blend: whose turn it is at each position of the mixture.
             batches: the samples of each step.
-            epochs: as of `SequenceLoader`.
+            epochs: of each corpus, as of `SequenceLoader`.
         """
         counting = replace(parts, saves="samples") if parts.saves == "steps" else parts
-        self._singly = [SequenceLoader(order, 1, counting, epochs) for order in orders]
+        self._singly = [SequenceLoader(order, 1, counting, own) for order, own in zip(orders, epochs, strict=True)]
         super().__init__(parts, self._singly, [Singles(batches, blend, corpus) for corpus in range(len(orders))])
         self._blend, self._batches = blend, batches
 
@@ -229,12 +229,15 @@ class SingleLoader(MixtureLoader):
         return [samples[low:high] for low, high in rank_slices(len(samples), ranks)]
 
 
-def shares_of(orders: Sequence[Order], parts: Parts, batches: Sequence[int], ranks: int) -> MixtureLoader:
+def shares_of(
+    orders: Sequence[Order], parts: Parts, batches: Sequence[int], epochs: Sequence[int | None], ranks: int
+) -> MixtureLoader:
     """A mixture of loaders that count batches, for a run that begins with so many ranks.
 
-    `batches`: what each corpus has of every batch, one for each order.
+    `batches`: what each corpus has of every batch; `epochs`: as of `ReaderLoader`; one for each order.
     """
-    loaders = [ReaderLoader(order, batch, parts, None, ranks) for order, batch in zip(orders, batches, strict=True)]
+    each = zip(orders, batches, epochs, strict=True)
+    loaders = [ReaderLoader(order, batch, parts, own, ranks) for order, batch, own in each]
     return MixtureLoader(parts, loaders, [Steps(Batches(batch)) for batch in batches])
 
 

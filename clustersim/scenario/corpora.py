@@ -3,8 +3,12 @@
 import math
 from collections.abc import Sequence
 
-from clustersim.scenario.errors import wrong
+import numpy as np
+
+from clustersim.scenario.blend import Blend
+from clustersim.scenario.errors import closest, wrong
 from clustersim.scenario.part import Part
+from clustersim.scenario.quantities import LIMIT
 from clustersim.scenario.units import Name, PositiveCount
 
 _MOST_CORPORA = 100
@@ -42,6 +46,32 @@ def check_corpora(corpora: Sequence[Corpus]) -> None:
     if period > _LONGEST_PERIOD:
         expected = f"weights of at most {_LONGEST_PERIOD} together, in lowest terms: hundredths of a percent"
         raise wrong(expected, str(period), key="corpora")
+
+
+def ending(corpora: Sequence[Corpus], name: str | None) -> list[bool]:
+    """Whether the epochs of each corpus end the run: those of the one with that name, or of all.
+
+    Raises the error of a validator, with its key, where there is none of that name.
+    """
+    names = [corpus.name for corpus in corpora]
+    if name is not None and name not in names:
+        raise wrong("the name of one of data.corpora", f'"{name}"', key="run.epochs_of", nearest=closest(name, names))
+    return [name in (None, each) for each in names]
+
+
+def positions_until(corpora: Sequence[Corpus], epochs: int, name: str | None) -> int:
+    """Positions of the mixture before the first one that would begin another epoch of a corpus that ends the run.
+
+    Raises the error of a validator, with its key, where they are too many, or there is no corpus of that name.
+    """
+    blend = Blend([corpus.weight for corpus in corpora])
+    ends = []
+    for number, (corpus, ends_it) in enumerate(zip(corpora, ending(corpora, name), strict=True)):
+        if epochs * corpus.samples * blend.period >= LIMIT:
+            raise wrong(f"epochs of fewer than {LIMIT // blend.period:.3g} samples", str(epochs), key="run.epochs")
+        if ends_it:
+            ends.append(int(blend.position_of(number, np.array([epochs * corpus.samples]))[0]))
+    return min(ends)
 
 
 def shares(corpora: Sequence[Corpus], batch: int) -> list[int]:

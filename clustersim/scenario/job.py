@@ -8,7 +8,7 @@ from pydantic import ModelWrapValidatorHandler, model_validator
 from clustersim.scenario.batches import Batches
 from clustersim.scenario.errors import wrong
 from clustersim.scenario.part import Part
-from clustersim.scenario.units import Bytes, FlopRate, PositiveCount, PositiveDuration, Seed
+from clustersim.scenario.units import Bytes, FlopRate, Name, PositiveCount, PositiveDuration, Seed
 
 _ENDS = ("wall_time", "steps", "samples", "tokens", "epochs")
 
@@ -26,6 +26,8 @@ class Run(Part):
     """It ends with the step that reaches this many tokens."""
     epochs: PositiveCount | None = None
     """It ends when the loop over its epochs ends, however many steps that takes."""
+    epochs_of: Name | None = None
+    """The corpus of a mixture whose epochs those are; if not said, of whichever has been read so often first."""
     seed: Seed = 0
     """Every random draw follows from it and the number of the replication. Below 2^63."""
     limit: PositiveDuration | None = None
@@ -47,6 +49,8 @@ class Run(Part):
 
     @model_validator(mode="after")
     def _check(self) -> "Run":
+        if self.epochs_of is not None and self.epochs is None:
+            raise wrong("epochs beside it", "none", key="epochs_of")
         if self.limit is not None and self.wall_time is not None:
             raise wrong("no limit beside wall_time, which ends the run", "both", key="limit")
         return self

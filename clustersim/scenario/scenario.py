@@ -221,6 +221,8 @@ class Scenario(Part):
             self._check_paced('loader.saves = "steps"')
         if self.data.corpora is not None:
             self._check_mixture(self.data.corpora)
+        elif self.run.epochs_of is not None:
+            raise wrong("data.corpora beside it", "none", key="run.epochs_of")
         if self.recovery.batch == "shrinks" and loader.rank_batch != "constant":
             expected = '"constant" with recovery.batch = "shrinks"'
             raise wrong(expected, f'"{loader.rank_batch}"', key="loader.rank_batch")
@@ -258,9 +260,6 @@ class Scenario(Part):
             raise wrong(expected, f"{views:.3g}", key="loader.repeats")
 
     def _check_mixture(self, corpora: Sequence[Corpus]) -> None:
-        if self.run.epochs is not None:
-            expected = "an end by steps, samples, tokens or time with data.corpora, which have epochs of their own"
-            raise wrong(expected, str(self.run.epochs), key="run.epochs")
         if self.loader.spans_epochs:
             self._check_paced("data.corpora")
         else:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from clustersim.scenario.batches import Batches
 from clustersim.scenario.checkpoint import Checkpoint
 from clustersim.scenario.cluster import Cluster
+from clustersim.scenario.corpora import positions_until
 from clustersim.scenario.data import Data
 from clustersim.scenario.errors import wrong
 from clustersim.scenario.failures import Failure, Stochastic
@@ -258,6 +259,8 @@ def _steps(run: Run, batches: Batches, samples: int, tokens_per_sample: float | 
         return run.steps
     if run.samples is not None:
         return batches.reaching(run.samples)
+    if run.epochs is not None and data.corpora is not None:
+        return batches.within(positions_until(data.corpora, run.epochs, run.epochs_of))
     if run.epochs is not None:
         return batches.within(run.epochs * samples - data.count_skipped(run.epochs * samples))
     if run.tokens is None:

@@ -13,6 +13,7 @@ class Mixed:
 
     corpora: tuple
     weights: tuple
+    ends: tuple = ()  # for each corpus the epochs after which it ends the run; None or nothing: it never does
 
 
 class Mixture:
@@ -27,6 +28,7 @@ class Mixture:
         self.loaders = [Loader(alone, corpus, share, epochs, ranks, attempt) for corpus, share in each]
         self.epoch, self.steps, self.trained = 0, 0, 0
         self.turns, self.had = [], [0] * len(self.weights)
+        self.ends = mixed.ends or (None,) * len(self.weights)
 
     def turn(self, position):
         """Whose turn it is: of those whose next turn may come already, the one whose turn has to come first."""
@@ -46,8 +48,12 @@ class Mixture:
         """The samples of one step, each with its corpus's epoch; None if a corpus is at its end."""
         if not self.singly:
             return self.next_shares()
-        step = []
-        for _ in range(batch_of(self.parts.ramp, self.trained, self.batch)):
+        step, batch = [], batch_of(self.parts.ramp, self.trained, self.batch)
+        turns = [self.turn(position) for position in range(self.trained, self.trained + batch)]
+        for corpus, (loader, end) in enumerate(zip(self.loaders, self.ends, strict=True)):
+            if end is not None and loader.position() + turns.count(corpus) > end * loader.corpus.samples:
+                return None
+        for _ in range(batch):
             corpus = self.turn(self.trained)
             ((epoch, sample),) = self.loaders[corpus].next_step()
             step.append((epoch, (corpus, sample)))
@@ -59,8 +65,10 @@ class Mixture:
         """A batch of every corpus's own loader."""
         step = []
         for corpus, loader in enumerate(self.loaders):
-            rows, tries = loader.next_step(), 0
+            rows, tries = None if loader.epoch == self.ends[corpus] else loader.next_step(), 0
             while rows is None and self.parts.passes == "epoch" and tries < 3:
+                if loader.epoch + 1 == self.ends[corpus]:
+                    return None
                 loader.begin_epoch(loader.epoch + 1)
                 rows, tries = loader.next_step(), tries + 1
             if rows is None:
@@ -69,6 +77,9 @@ class Mixture:
         self.trained += len(step)
         self.steps += 1
         return step
+
+    def begin_epoch(self, epoch):
+        """A mixture has none of its own: who asks for the next step again is told again that there is none."""
 
     def state_dict(self):
         states = [loader.state_dict() for loader in self.loaders]

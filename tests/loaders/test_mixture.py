@@ -192,6 +192,47 @@ def test_a_ramp_and_a_mixture_go_together():
     assert abs(run.by_corpus["views"] - np.array([0.7, 0.2, 0.1]) * run.by_corpus["views"].sum()).max() < 1
 
 
+@pytest.mark.parametrize(
+    ("run", "number"),
+    # The web is read through within 1,286 samples of the mixture, the code within 600, the books within 400.
+    [
+        ({"epochs": 1, "epochs_of": "web"}, 0),
+        ({"epochs": 3, "epochs_of": "code"}, 1),
+        ({"epochs": 1}, 2),
+        ({"epochs": 3}, 2),
+    ],
+)
+@pytest.mark.parametrize("crashes", [(), (7, 13)])
+def test_a_mixture_ends_with_the_epochs_of_a_corpus(run, number, crashes):
+    """Of one, or of whichever is at their end first; with the last batch that needs no sample of the next epoch."""
+    made = simulate(scenario(crashes=crashes, run=run))
+    assert made.steps == made.planned_steps == made.scenario.sizes.steps
+    longer = simulate(scenario(run={"steps": made.steps + 1}))
+    end = run["epochs"] * CORPORA[number]["samples"]
+    assert made.by_corpus.loc[number, "views"] <= end < longer.by_corpus.loc[number, "views"]
+    assert (made.account.extra, made.account.missing) == (0, 0)
+    assert made.account_ideal.missing == made.account_ideal.extra == 0
+
+
+def test_what_a_corpus_reads_again_lengthens_a_mixture_that_ends_by_its_epochs():
+    """Step 10 of 24 samples: 168, 48 and 24 are read again, and the web has them once more before it is at its end."""
+    run = simulate(scenario("epoch", crashes=(13,), run={"epochs": 1, "epochs_of": "web"}))
+    assert run.steps == (900 + 168) // 0.7 // 24
+    web = run.counts.seen[:900]
+    again = run.corpora[0].loader.spaces.samples_at(0, 0, np.arange(168))
+    assert web[again].tolist() == [2] * 168
+    assert web.sum() == run.by_corpus.loc[0, "views"] > 900 + 168 - 24
+    assert run.planned_steps == 900 / 0.7 // 24 < run.steps
+
+
+def test_loaders_that_count_batches_end_a_mixture_likewise():
+    changes = {"model__global_batch": 40, "run": {"epochs": 2, "epochs_of": "code"}}
+    run = simulate(scenario("torchdata-map", crashes=(7, 13), **changes))
+    assert run.steps == 2 * 120 // 8 == run.scenario.sizes.steps
+    assert run.by_corpus["views"].tolist() == [30 * 28, 240, 30 * 4]
+    assert run.account.extra == run.account.missing == 0
+
+
 def test_what_a_mixture_leaves_is_read_back(tmp_path):
     made = scenario("epoch", (13, 44))
     result, store = Result(made, 0), Store(tmp_path / "out", {"scenario": made.resolved(), "seed": 0})
@@ -229,9 +270,13 @@ def test_what_a_mixture_leaves_is_read_back(tmp_path):
             "found more than one",
         ),
         (
-            {"run": {"epochs": 2}},
-            "run.epochs: expected an end by steps, samples, tokens or time with data.corpora, which have epochs of "
-            "their own, found 2",
+            {"run": {"epochs": 2, "epochs_of": "weeb"}},
+            'run.epochs_of: expected the name of one of data.corpora, found "weeb"; did you mean "web"?',
+        ),
+        ({"run": {"steps": 2, "epochs_of": "web"}}, "run.epochs_of: expected epochs beside it, found none"),
+        (
+            {"run": {"epochs": 10**18}},
+            "run.epochs: expected epochs of fewer than 4.61e+17 samples, found 1000000000000000000",
         ),
         (
             {"loader__preset": "torchdata-map"},

@@ -24,26 +24,27 @@ class Blend:
         """`weights`: at least 1 each; the period is held in memory, once a corpus."""
         common = math.gcd(*weights)
         self._weights = np.array(weights, dtype=np.int64) // common
-        self._period = int(self._weights.sum())
+        self.period = int(self._weights.sum())
+        """Positions after which the turns repeat."""
         self._turns = _turns(self._weights.tolist())
         self._places = [np.flatnonzero(self._turns == corpus) for corpus in range(len(weights))]
         self._before = [np.append(0, np.cumsum(self._turns == corpus)) for corpus in range(len(weights))]
 
     def before(self, corpus: int, position: Ints) -> Ints:
         """How many of the positions below each one are a corpus's, int64 of their shape."""
-        periods, place = np.divmod(position, self._period)
+        periods, place = np.divmod(position, self.period)
         count: Ints = periods * self._weights[corpus] + self._before[corpus][place]
         return count
 
     def position_of(self, corpus: int, number: Ints) -> Ints:
         """The position of each turn (from 0) of a corpus, int64 of their shape."""
         periods, turn = np.divmod(number, self._weights[corpus])
-        position: Ints = periods * self._period + self._places[corpus][turn]
+        position: Ints = periods * self.period + self._places[corpus][turn]
         return position
 
     def corpus_at(self, position: Ints) -> Ints:
         """The corpus that each position is read from, int64 of their shape."""
-        return self._turns[position % self._period]
+        return self._turns[position % self.period]
 
 
 def _turns(weights: list[int]) -> Ints:
