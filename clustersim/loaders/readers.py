@@ -15,6 +15,7 @@ from clustersim.account import Draws, Spaces
 from clustersim.account.spaces import in_blocks
 from clustersim.data.orders import NestedShuffle, Order, Shuffle, WithReplacement
 from clustersim.loaders.buffers import Buffer
+from clustersim.loaders.carried import CarriedBuffers
 from clustersim.loaders.deal import Deal, InPieces, Remaining
 from clustersim.loaders.dealer import Dealer, Endless
 from clustersim.loaders.flows import Flow, FlowSpaces, Source
@@ -24,7 +25,7 @@ from clustersim.loaders.part_order import PartOrder, part_family
 from clustersim.loaders.parts import Parts, Ranges, ToCount
 from clustersim.loaders.passes import Pass, as_planned, dealt_of, draws_of, joined
 from clustersim.loaders.split import rank_slices
-from clustersim.loaders.standing import Carried, Journey, Standing, Traveled
+from clustersim.loaders.standing import Journey, Standing, Traveled
 from clustersim.loaders.turns import passed_over, turns
 
 Ints = NDArray[np.int64]
@@ -63,7 +64,7 @@ class Readers:
         self._first_ranks = ranks
         self._batches: dict[int, Ints] = {}
         self._starts: dict[int, Standing] = {}
-        self._carried: list[Carried] = []
+        self._carried = CarriedBuffers()
 
     @property
     def acts_on_time(self) -> bool:
@@ -113,7 +114,7 @@ class Readers:
         Who has pulled beyond its part, as other ranks had longer ones, still yields what its buffer holds.
         """
         lengths = self._lengths(at)
-        return np.maximum(lengths, at.base + self._held(at.before)) if self._carried else lengths
+        return np.maximum(lengths, at.base + self._carried.held(at.before)) if self._carried else lengths
 
     def _left(self, at: Standing) -> Ints:
         """Batches that each reader still has in its epoch, int64[ranks, workers]."""
@@ -273,14 +274,6 @@ class Readers:
         buffer = self._carried[carried]
         return Flow(source, base + buffer.held, buffer.flow, buffer.after, buffer.ready, buffer.ahead)
 
-    def _held(self, before: Ints) -> Ints:
-        """Samples in carried buffers, int64 of the shape of their numbers; none in an empty one, -1."""
-        return np.array([0, *(buffer.held for buffer in self._carried)], dtype=np.int64)[before + 1]
-
-    def _ready(self, before: Ints) -> Ints:
-        """How many of them go out as they lie."""
-        return np.array([0, *(buffer.ready for buffer in self._carried)], dtype=np.int64)[before + 1]
-
     def _pulled(self, at: Standing, ahead: Ints | int = 0) -> Ints:
         """How far each reader has pulled when it has yielded so many samples more, int64[ranks, workers].
 
@@ -288,9 +281,9 @@ class Readers:
         """
         if self._flows is None or not self._rebases:
             return at.read
-        held = self._held(at.before)
+        held = self._carried.held(at.before)
         yielded = at.read + ahead - at.base
-        pulled = at.base + held + self._flows.buffer.pulled(yielded, held, self._ready(at.before))
+        pulled = at.base + held + self._flows.buffer.pulled(yielded, held, self._carried.ready(at.before))
         reached: Ints = np.maximum(at.read, np.minimum(pulled, self._ends(at)))
         return reached
 

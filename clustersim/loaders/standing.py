@@ -1,7 +1,6 @@
 """Where readers stand, what they deliver, and what a checkpoint keeps of them."""
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,16 +37,6 @@ class Standing:
     skipped: int = 0  # samples that each reader passes over at every epoch's start
     ahead: Ints = field(default_factory=lambda: _NO_BATCHES)  # int64[ranks, batches], fetched on other ranks: samples
     own_count: int = 0  # samples of the epoch that each rank took, by a count that a restart takes up
-
-
-class Carried(NamedTuple):
-    """A buffer that goes on in another flow, on other ranks."""
-
-    flow: int  # the number of its flow
-    after: int  # samples that the flow has yielded
-    held: int  # samples in the buffer then
-    ready: int  # how many of them go out next as they lie
-    ahead: int  # and how many of these had come out already, fetched ahead
 
 
 @dataclass(frozen=True, eq=False)

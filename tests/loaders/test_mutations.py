@@ -85,7 +85,7 @@ MUTATIONS = [
      "(np.arange(len(coming)) % self.size)"),
     ("9 in all on fewer ranks", f"{LOADER}._on_ranks", "'reshard'", "'keep'"),
     ("9 on more ranks", f"{LOADER}._on_ranks", "if self.parts.buffer_saved", "if False"),
-    ("9 on more ranks", f"{LOADER}._carry", "np.nonzero(held)", "np.nonzero(held[:1])"),
+    ("9 on more ranks", "loaders.carried:CarriedBuffers.add", "np.nonzero(held)", "np.nonzero(held[:1])"),
     ("9 all read by each", f"{BUFFER}.pulled", "mixed + self.size - 1", "mixed + self.size - 2"),
     ("9 all read by each", f"{LOADER}._fetched", "range(self.parts.prefetch", "range(0"),
     ("9 all read by each", f"{LOADER}._in_the_input", "(pulled - 1) * at.ranks", "(pulled - 1) * ranks"),
