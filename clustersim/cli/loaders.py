@@ -111,9 +111,14 @@ def answer(found: League) -> str:
     sound = f"{int((damage == 0).sum())} of {plural(len(ran), 'preset')} did no damage"
     if not damage.any():
         return f"{sound}."
-    worst = ran.iloc[damage.argmax()]
-    views = f"{count(worst['extra_views'])} extra and {count(worst['missing_views'])} missing views"
-    return f"{sound}; the most by {worst['preset']}: {views}."
+    worst = ran.to_dict("records")[damage.argmax()]
+    return f"{sound}; the most by {worst['preset']}: {views(worst)}."
+
+
+def views(row: dict[Any, Any]) -> str:
+    """The extra and the missing views of a row of the table, each with half of its 95 % interval where it varies."""
+    extra, missing = (figure_in_words(row, f"{kind}_views", count) for kind in ("extra", "missing"))
+    return f"{extra} extra and {missing} missing views"
 
 
 def knows_resume(found: League) -> bool:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clustersim.cli.comparison import under_way
-from clustersim.cli.loaders import RATES, SHOWN, figure_in_words, in_json, order_in_words, rates
+from clustersim.cli.loaders import RATES, SHOWN, figure_in_words, in_json, order_in_words, rates, views
 from clustersim.cli.options import JsonOption, ScenarioArgument, SeedOption, SetOption, load
 from clustersim.cli.outcome import UNFINISHED
 from clustersim.cli.output import complain, emit_json, emit_page, table
 from clustersim.cli.usage import path_to, whole_number
-from clustersim.cli.words import count, plural
+from clustersim.cli.words import plural
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -105,8 +105,7 @@ def answer(counted: list[dict[Any, Any]]) -> str:
     """The damage of the one loader, or of the least and the most of several."""
     said = []
     for row in counted[:1] + counted[1:][-1:]:
-        views = f"{count(row['extra_views'])} extra and {count(row['missing_views'])} missing views"
-        said.append(f"{row['preset']}: {views}" if row["preset"] else views)
+        said.append(f"{row['preset']}: {views(row)}" if row["preset"] else views(row))
     if len(said) == 1:
         return f"The final model had {said[0].rpartition(': ')[2]}."
     return f"The least damage by {said[0]}; the most by {said[1]}."

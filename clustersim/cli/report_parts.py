@@ -56,12 +56,14 @@ def varied(design: Mapping[str, Any]) -> list[tuple[str, str]]:
     Args:
         design: of the study's manifest.
     """
-    told = {key: f"{low} .. {high}" for key, (low, high) in design.get("ranges", {}).items()}
+    ranges = {key: f"{low} .. {high}" for key, (low, high) in design.get("ranges", {}).items()}
+    rows = []
     for key in design["points"][0]:
         values = list(dict.fromkeys(str(point[key]) for point in design["points"]))
         more = f" and {len(values) - _MOST_VALUES} more" if len(values) > _MOST_VALUES else ""
-        told.setdefault(key, ", ".join(values[:_MOST_VALUES]) + more)
-    return [("varied", f"{key} = {values}, instead of what stands below") for key, values in told.items()]
+        told = ranges.get(key, ", ".join(values[:_MOST_VALUES]) + more)
+        rows.append(("varied" if len(values) > 1 else "set", f"{key} = {told}, instead of what stands below"))
+    return rows
 
 
 def refused(rows: list[dict[str, Any]], caption: str) -> list[Table]:

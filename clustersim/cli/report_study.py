@@ -145,7 +145,11 @@ def _capacity(study: Study, directory: Path) -> _Told:
         "confidence that was asked for as a line.",
         answer,
     )
-    note = f"{MEANS.format('plan')} Later: than a run was simulated. Short: share of the time spent waiting for nodes."
+    unit = "in the currency of the prices" if found.priced else "hours of all GPUs, as the scenario has no prices"
+    note = (
+        f"{MEANS.format('plan')} Later: than a run was simulated. Short: share of the time spent waiting for nodes. "
+        f"Closed form: of it, more nodes down than spares, in the long run. {money.capitalize()}: {unit}."
+    )
     return _Told(plural(len(rows), "plan"), answer, [drawn], [Table("Plans", heads, rows, note)])
 
 

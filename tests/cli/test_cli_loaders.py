@@ -5,6 +5,7 @@ import json
 import pandas as pd
 
 from clustersim import load_study
+from clustersim.cli.words import count
 from clustersim.study.league import league
 
 ASKED = ("loaders", "workshop", "--workers", 1, "--replications", 2)
@@ -23,6 +24,17 @@ def test_it_prints_a_row_a_preset_and_why_some_are_not_run(clustersim):
     ]
     assert lines[-2] == "1 preset not run:"
     assert lines[-1].startswith('datasets-3.6: workshop.toml: loader: expected last_batch = "span"')
+
+
+def test_the_answer_has_the_interval_of_the_most_damage(clustersim):
+    code, printed, _ = clustersim("loaders", "small", *ASKED[2:], "--presets", "restore,epoch", "--json")
+    assert code == 0
+    row = json.loads(printed)["presets"][-1]
+    half = (row["extra_views_ci95_high"] - row["extra_views_ci95_low"]) / 2
+    assert half > 0
+    _, printed, _ = clustersim("loaders", "small", *ASKED[2:], "--presets", "restore,epoch")
+    views = f"{count(row['extra_views'])} ± {count(half)}"
+    assert printed.splitlines()[2].endswith(f"the most by epoch: {views} extra and {views} missing views.")
 
 
 def test_shards_that_a_preset_was_given_are_told(clustersim):

@@ -10,9 +10,11 @@ import clustersim.cli.report as report_module
 from analysis import sensitivity
 from clustersim import load_study
 from clustersim.cli import report_run
+from clustersim.cli.report_parts import varied
 from clustersim.cli.words import count, share
 
 STEPS = ("--set", "run.wall_time=", "--set", "run.steps=30000")
+SKIPPING = ("--set", "data.skip=[[480, 488]]")  # beyond the workshop's end; parts have no position to skip
 KINDS = {
     "run": ["--replications", 3, "--set", "loader.preset=epoch"],
     "sweep": ["--workers", 1, "--replications", 2, "--vary", "checkpoint.every=5 min,20 min"],
@@ -113,6 +115,13 @@ def test_a_long_ledger_is_cut_to_its_most_frequent_rows(clustersim, tmp_path, mo
     assert f"{len(ledger) - 3} rarer rows with {left_out} samples left out; ledger.csv has them all." in page
 
 
+def test_a_key_that_all_points_set_alike_is_no_variation():
+    points = [{"loader.preset": name, "data.order": "shuffle"} for name in ("epoch", "restore")]
+    assert [row[0] for row in varied({"points": points})] == ["varied", "set"]
+    many = varied({"points": [{"x": number} for number in range(20)]})
+    assert many == [("varied", "x = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 8 more, instead of what stands below")]
+
+
 def test_uncertain_rates_have_their_part_of_each_interval(clustersim, tmp_path):
     out = tmp_path / "run"
     options = ("--set", "failures.1.uncertain=true", "--set", "run.wall_time=1 d", "--replications", 12, "--out", out)
@@ -150,11 +159,11 @@ def test_points_drawn_from_ranges_are_told_by_the_keys_that_matter(clustersim, t
 
 def test_presets_that_were_not_run_say_why(clustersim, tmp_path):
     options = ("--workers", 1, "--replications", 1, "--presets", "restore,datasets-3.6", "--out", tmp_path / "league")
-    assert clustersim("loaders", "workshop", *options)[0] == 0
+    assert clustersim("loaders", "workshop", *SKIPPING, *options)[0] == 0
     assert clustersim("report", tmp_path / "league")[0] == 0
     tables = Tables((tmp_path / "league" / "report.html").read_text()).found
     ((preset, why),) = filter(None, tables["Presets that were not run"])
-    assert (preset, "data.shards: expected at least 4 shards" in why) == ("datasets-3.6", True)
+    assert (preset, 'expected last_batch = "span"' in why) == ("datasets-3.6", True)
     assert [row[0] for row in tables["Loaders, the least damage first"] if row] == ["restore"]
 
 
@@ -162,7 +171,7 @@ def test_a_replay_shows_its_loaders_and_what_it_assumed(clustersim, tmp_path):
     restarts, out = tmp_path / "restarts.csv", tmp_path / "replayed"
     restarts.write_text("step_reached,step_restarted_from\n47,40\n")
     options = ("--loader", "epoch,restore,datasets-3.6", "--replications", 2, "--out", out)
-    code, printed, _ = clustersim("replay", restarts, "workshop", *options)
+    code, printed, _ = clustersim("replay", restarts, "workshop", *SKIPPING, *options)
     assert code == 0
     code, told, _ = clustersim("report", out)
     assert (code, told.splitlines()[0]) == (0, printed.splitlines()[2])
