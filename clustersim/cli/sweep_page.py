@@ -70,7 +70,7 @@ def answer(study: Study) -> str:
     most = f"{_depends(study)}Most useful share of time: {_with_half(useful)}{_at(study, useful)}."
     if not damage.any():
         return f"{most} Nothing is seen twice or missed{' at any point' if len(study.points) > 1 else ''}."
-    least = f"{_with_half(sound)} of the planned views, extra and missing together"
+    least = f"{_with_half(sound)} of the planned views (extra and missing together)"
     return f"{most} Least damage: {least}{_at(study, sound)}."
 
 

@@ -8,7 +8,6 @@ import pytest
 
 import clustersim.study.work as work_module
 from clustersim import load_study, simulate, sweep
-from clustersim.cli.words import share
 from clustersim.study.engines import EngineError
 
 INTERVALS = ("--vary", "checkpoint.every=5 min,10 min")
@@ -39,7 +38,7 @@ def test_it_stores_what_the_library_sweeps(swept, out):
     assert lines[2].startswith("Most useful share of time: ")
     assert lines[2].endswith(
         " at checkpoint.every = 10 min, loader.preset = restore (as good, within 95 % intervals: 1 other point). "
-        "Least damage: 0 % of the planned views, extra and missing together at checkpoint.every = 5 min, "
+        "Least damage: 0 % of the planned views (extra and missing together) at checkpoint.every = 5 min, "
         "loader.preset = restore (as good, within 95 % intervals: 1 other point)."
     )
     assert lines[5].split()[:5] == ["0", "5", "min", "restore", "3"]
