@@ -50,6 +50,12 @@ def sweep_page(study: Study, name: str) -> list[RenderableType]:
     if len(points) > _ROWS:
         parts.append(f"{plural(len(points) - _ROWS, 'more point')} in the tables.")
     parts.append("Means ± half of their 95 % intervals; every point met the same failures.")
+    unsure = [cause["cause"] for cause in study.manifest["scenario"]["failures"] if cause.get("uncertain")]
+    if unsure:
+        parts.append(
+            f"More replications narrow the intervals, and not what is unknown of the rate of {', '.join(unsure)}: "
+            "`clustersim run` of a point tells the two apart."
+        )
     shared = int((points["history"] != points["point"]).sum())
     if shared:
         parts.append(f"{plural(shared, 'point')} recounted over the history of another that differs in loader or data.")

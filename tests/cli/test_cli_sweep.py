@@ -31,6 +31,7 @@ def swept(clustersim, out):
 def test_it_stores_what_the_library_sweeps(swept, out):
     code, printed, err = swept(*INTERVALS, "--vary", "loader.preset=restore,epoch", "--replications", 3)
     assert (code, err) == (0, "")
+    assert "unknown of the rate" not in printed
     vary = {"checkpoint.every": ["5 min", "10 min"], "loader.preset": ["restore", "epoch"]}
     pd.testing.assert_frame_equal(load_study(out).table, sweep("small", vary, 3, workers=1).table)
     lines = printed.splitlines()
@@ -87,6 +88,12 @@ def test_designs_draw_from_ranges(swept, out, design, points):
     assert len(table) == points
     assert table["checkpoint.every_s"].between(600, 3600).all()
     assert set(table["cluster.spares"]) <= {0, 1, 2, 3}
+
+
+def test_what_no_replication_narrows_is_told(swept):
+    wear = '{cause="wear",count=3,over="54 d",on_nodes=16,uncertain=true}'
+    told = "More replications narrow the intervals, and not what is unknown of the rate of wear: `clustersim run`"
+    assert told in " ".join(swept(*INTERVALS, "--set", f"failures=[{wear}]", "--replications", 2)[1].split())
 
 
 def test_until_tells_which_points_are_narrow_enough(swept):
