@@ -182,7 +182,7 @@ class Run:
             views -= data.count_skipped(views)
         if ledger.planned_views == views and not corpus.loader.repeats_samples:
             return ledger
-        return corpus.ledger_against(views, data.skipped, self.by_identity)
+        return corpus.ledger_against(views, self.by_identity)
 
     @property
     def exact(self) -> Literal["identity", "distribution"]:

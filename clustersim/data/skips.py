@@ -13,6 +13,7 @@ class Skips:
 
     def __init__(self, runs: Sequence[tuple[int, int]] = ()) -> None:
         """`runs` rise and do not touch each other."""
+        self.runs = tuple(runs)
         self._from = np.array([low for low, _ in runs], dtype=np.int64)
         self._to = np.array([high for _, high in runs], dtype=np.int64)
         self._skipped = np.append(0, np.cumsum(self._to - self._from))  # below the end of the first i runs
@@ -29,13 +30,18 @@ class Skips:
         trained: Ints = position - self._skipped[begun] + inside
         return trained
 
-    def after(self, position: int, count: int) -> int:
-        """The next position to be read by one that reads `count` of them from `position` on."""
+    def position_of(self, number: Ints) -> Ints:
+        """The position of each of those that are read, numbered from 0, int64 of their shape."""
         if not self:
+            return number
+        position: Ints = number + self._skipped[np.searchsorted(self._from - self._skipped[:-1], number, side="right")]
+        return position
+
+    def after(self, position: int, count: int) -> int:
+        """The next position to be read by one that has read `count` of them from `position` on."""
+        if not self or not count:
             return position + count
-        trained = int(self.trained(np.array([position]))[0]) + count
-        passed = np.searchsorted(self._from - self._skipped[:-1], trained, side="right")
-        return trained + int(self._skipped[passed])
+        return int(self.position_of(self.trained(np.array([position])) + count)[0])
 
     def read(self, start: int, stop: int) -> list[tuple[int, int]]:
         """What is read of the positions [start, stop), as runs that rise."""

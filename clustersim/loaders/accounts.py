@@ -124,10 +124,10 @@ class CorpusReads:
     def _rng(self) -> np.random.Generator:
         return streams.generator(*self.drawn_by, "account", *([self.name] if self.name else []))
 
-    def ledger_against(self, views: int, skipped: Sequence[tuple[int, int]], by_identity: bool) -> Ledger:
+    def ledger_against(self, views: int, by_identity: bool) -> Ledger:
         """The ledger against the first `views` positions of the run's own order that are not skipped."""
         spaces, size = self.loader.spaces, self.loader.spaces.size
-        if skipped:
+        if isinstance(self.loader, SequenceLoader) and (skipped := self.loader.skipped):
             ideal = draws_of([Stretch(0, views, 0, 0, 0, 0)], size, 1, Skips(skipped))[0]
             if by_identity:
                 return count_identity(spaces, ideal, self.seen_draws).ledger()

@@ -24,12 +24,13 @@ def loader_of(scenario: Scenario, *orders: Order) -> Loader:
     )
     of_corpora = ending(corpora, scenario.run.epochs_of) if corpora else [True]
     epochs = [sizes.epochs if ends_it else None for ends_it in of_corpora]
+    skips = Skips(scenario.data.skipped)
     if parts.last_batch == "span" and (corpora or sizes.batches.ramp or parts.saves == "steps"):
         blend = Blend([corpus.weight for corpus in corpora] or [1])
-        return SingleLoader(orders, parts, blend, sizes.batches, epochs)
+        return SingleLoader(orders, parts, blend, sizes.batches, epochs, skips)
     if corpora:
         return shares_of(orders, parts, shares(corpora, sizes.batch), epochs, sizes.data)
     (order,) = orders
     if parts.last_batch == "span":
-        return SequenceLoader(order, sizes.batch, parts, sizes.epochs, Skips(scenario.data.skipped))
+        return SequenceLoader(order, sizes.batch, parts, sizes.epochs, skips)
     return ReaderLoader(order, sizes.batch, parts, sizes.epochs, sizes.data)

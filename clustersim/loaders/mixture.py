@@ -9,12 +9,14 @@ Other loaders count whole batches: each takes the same share of every batch, and
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clustersim.data.orders import Order
+from clustersim.data.skips import Skips
 from clustersim.history import Refused
 from clustersim.loaders.parts import CorpusLoader, Parts, Ranges
 from clustersim.loaders.returning import ReaderLoader
@@ -67,11 +69,25 @@ class Steps:
 
 @dataclass(frozen=True)
 class Singles:
-    """A tick is one sample of corpus `corpus`."""
+    """A tick is one sample of corpus `corpus`, read at a position of the mixture that is not among those skipped."""
 
     batches: Batches
     blend: Blend
     corpus: int
+    skips: Skips
+    """Positions of the mixture that no step reads."""
+
+    @cached_property
+    def own_skips(self) -> Skips:
+        """The positions of the corpus that those are."""
+        bounds = self.blend.before(self.corpus, np.array(self.skips.runs, dtype=np.int64).reshape(-1, 2)).tolist()
+        runs: list[tuple[int, int]] = []
+        for low, high in bounds:
+            if runs and low == runs[-1][1]:  # none between them is the corpus's
+                runs[-1] = runs[-1][0], high
+            elif low < high:
+                runs.append((low, high))
+        return Skips(runs)
 
     def before(self, step: int) -> int:
         """c_k(C(step)): ticks of the steps below one."""
@@ -79,11 +95,13 @@ class Singles:
 
     def before_all(self, step: Ints) -> Ints:
         """`before` for each of many steps, int64 of their shape."""
-        return self.blend.before(self.corpus, self.batches.before_all(step))
+        position = self.skips.position_of(self.batches.before_all(step))
+        return self.own_skips.trained(self.blend.before(self.corpus, position))
 
     def step_of(self, tick: Ints) -> Ints:
         """The step that each tick is of, int64 of their shape."""
-        return self.batches.step_of(self.blend.position_of(self.corpus, tick))
+        position = self.blend.position_of(self.corpus, self.own_skips.position_of(tick))
+        return self.batches.step_of(self.skips.trained(position))
 
     def samples_before(self, step: int) -> int:
         """Samples of the corpus that the steps below one read."""
@@ -192,7 +210,13 @@ class SingleLoader(MixtureLoader):
     """
 
     def __init__(
-        self, orders: Sequence[Order], parts: Parts, blend: Blend, batches: Batches, epochs: Sequence[int | None]
+        self,
+        orders: Sequence[Order],
+        parts: Parts,
+        blend: Blend,
+        batches: Batches,
+        epochs: Sequence[int | None],
+        skips: Skips | None = None,
     ) -> None:
         """Mix corpora.
 
@@ -202,10 +226,14 @@ class SingleLoader(MixtureLoader):
             blend: whose turn it is at each position of the mixture.
             batches: the samples of each step.
             epochs: of each corpus, as of `SequenceLoader`.
+            skips: positions of the mixture that no step reads; each corpus passes over those that are its turns.
         """
         counting = replace(parts, saves="samples") if parts.saves == "steps" else parts
-        self._singly = [SequenceLoader(order, 1, counting, own) for order, own in zip(orders, epochs, strict=True)]
-        super().__init__(parts, self._singly, [Singles(batches, blend, corpus) for corpus in range(len(orders))])
+        self._skips = skips or Skips()
+        ticks = [Singles(batches, blend, corpus, self._skips) for corpus in range(len(orders))]
+        each = zip(orders, epochs, ticks, strict=True)
+        self._singly = [SequenceLoader(order, 1, counting, own, tick.own_skips) for order, own, tick in each]
+        super().__init__(parts, self._singly, ticks)
         self._blend, self._batches = blend, batches
 
     def resume(self, saved: Stand, reached: Stand, ranks: int, leg: int) -> Stand | Refused:
@@ -214,7 +242,8 @@ class SingleLoader(MixtureLoader):
         if isinstance(back, Refused) or self.parts.saves != "steps":
             return back
         today = self._batches.before(saved.step + 1) - self._batches.before(saved.step)
-        counts = (self._blend.before(corpus, np.array([saved.step * today])) for corpus in range(len(self.loaders)))
+        position = self._skips.position_of(np.array([saved.step * today]))
+        counts = (self._blend.before(corpus, position) for corpus in range(len(self.loaders)))
         corpora = (replace(each, samples=int(count[0])) for each, count in zip(back.corpora, counts, strict=True))
         return Stand(back.step, tuple(corpora))
 
@@ -222,7 +251,7 @@ class SingleLoader(MixtureLoader):
         """The samples that each rank reads in one step of a stretch, as they are numbered through all corpora."""
         start, stop = self._batches.before(step), self._batches.before(step + 1)
         samples = np.empty(stop - start, np.int64)
-        turns = self._blend.corpus_at(np.arange(start, stop))
+        turns = self._blend.corpus_at(self._skips.position_of(np.arange(start, stop)))
         for corpus, (loader, ticks) in enumerate(zip(self._singly, self.ticks, strict=True)):
             own = loader.samples_at(stretch.stretches[corpus], ticks.before(step), ticks.before(step + 1))
             samples[turns == corpus] = self.firsts[corpus] + own

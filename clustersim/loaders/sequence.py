@@ -37,6 +37,11 @@ class SequenceLoader:
         self._samples = None if epochs is None else epochs * order.size
 
     @property
+    def skipped(self) -> tuple[tuple[int, int], ...]:
+        """Runs [from, to) of positions that it passes over."""
+        return self._skips.runs
+
+    @property
     def acts_on_time(self) -> bool:
         """Whether it comes to an end of its own, or may refuse a restart."""
         return self._samples is not None or "refuse" in (self.parts.comes_back, self.parts.on_layout_change)

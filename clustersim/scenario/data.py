@@ -53,8 +53,9 @@ class Data(Part):
     """Each epoch shuffled anew, or all by one shuffle; as the samples lie; shards shuffled, each read through, or each
     shuffled too; or shards drawn at random, each time from all of them."""
     skip: tuple[tuple[Count, Count], ...] | None = None
-    """Runs [from, to) of positions, counted over all epochs, that no step reads, before a restart or after it. For a
-    loader whose batches follow each other over the epochs."""
+    """Runs [from, to) of positions, counted over all epochs, that no step reads, before a restart or after it; in a
+    mixture its own, of which each corpus passes over those that are its turns. For a loader whose batches follow each
+    other over the epochs."""
 
     @model_validator(mode="after")
     def _check(self) -> "Data":

@@ -300,9 +300,8 @@ class Scenario(Part):
             raise wrong(f'last_batch = "span", one position of all ranks, with {by}', "parts", key="loader")
         if loader.counted_at == "issued":
             raise wrong(f'"trained" with {by}', '"issued"', key="loader.counted_at")
-        for key, other in (("data.skip", self.data.skip), ("poison", self.poison)):
-            if other:
-                raise wrong(f"no {key} with {by}", "both", key=key)
+        if self.poison:
+            raise wrong(f"no poison with {by}", "both", key="poison")
 
     def _check_poison(self, poison: Poison) -> None:
         samples = self.sizes.samples

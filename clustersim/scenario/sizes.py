@@ -260,7 +260,8 @@ def _steps(run: Run, batches: Batches, samples: int, tokens_per_sample: float | 
     if run.samples is not None:
         return batches.reaching(run.samples)
     if run.epochs is not None and data.corpora is not None:
-        return batches.within(positions_until(data.corpora, run.epochs, run.epochs_of))
+        positions = positions_until(data.corpora, run.epochs, run.epochs_of)
+        return batches.within(positions - data.count_skipped(positions))
     if run.epochs is not None:
         return batches.within(run.epochs * samples - data.count_skipped(run.epochs * samples))
     if run.tokens is None:

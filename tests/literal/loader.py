@@ -350,8 +350,12 @@ class Loader:
         self.readers = self.fresh_readers()
         self.whole = self.steps_at_start()
 
-    def stand_at(self, position):
-        """So many samples into the endless sequence."""
+    def stand_at(self, samples):
+        """Behind so many samples of the endless sequence, those that are skipped not among them."""
+        position = 0
+        while samples:
+            samples -= position not in self.parts.skip
+            position += 1
         self.begin(position // self.corpus.samples)
         for _ in range(position % self.corpus.samples):
             self.readers[0].streams[0].next()

@@ -22,12 +22,14 @@ class Mixture:
     def __init__(self, parts, mixed, batch, epochs, ranks, attempt=0):
         self.parts, self.weights, self.batch, self.epochs, self.ranks = parts, mixed.weights, batch, epochs, ranks
         self.singly = parts.last_batch == "span"
-        alone = replace(parts, ramp=())
+        self.turns, self.had = [], [0] * len(mixed.weights)
+        skips = [tuple(own for k, own in map(self.own, parts.skip) if k == corpus) for corpus in range(len(self.had))]
         shares = [1 if self.singly else batch * weight // sum(mixed.weights) for weight in mixed.weights]
-        each = zip(mixed.corpora, shares, strict=True)
-        self.loaders = [Loader(alone, corpus, share, epochs, ranks, attempt) for corpus, share in each]
+        self.loaders = [
+            Loader(replace(parts, ramp=(), skip=skip), corpus, share, epochs, ranks, attempt)
+            for corpus, share, skip in zip(mixed.corpora, shares, skips, strict=True)
+        ]
         self.epoch, self.steps, self.trained = 0, 0, 0
-        self.turns, self.had = [], [0] * len(self.weights)
         self.ends = mixed.ends or (None,) * len(self.weights)
 
     def turn(self, position):
@@ -44,17 +46,31 @@ class Mixture:
             self.had[first] += 1
         return self.turns[position]
 
+    def own(self, position):
+        """Whose turn a position of the mixture is, and which of that corpus's own positions."""
+        corpus = self.turn(position)
+        return corpus, self.turns[:position].count(corpus)
+
+    def place(self, number):
+        """The position of the mixture that is read as sample `number` of a run, from 0."""
+        position = -1
+        for _ in range(number + 1):
+            position += 1
+            while position in self.parts.skip:
+                position += 1
+        return position
+
     def next_step(self):
         """The samples of one step, each with its corpus's epoch; None if a corpus is at its end."""
         if not self.singly:
             return self.next_shares()
         step, batch = [], batch_of(self.parts.ramp, self.trained, self.batch)
-        turns = [self.turn(position) for position in range(self.trained, self.trained + batch)]
+        turns = [self.turn(self.place(number)) for number in range(self.trained, self.trained + batch)]
         for corpus, (loader, end) in enumerate(zip(self.loaders, self.ends, strict=True)):
-            if end is not None and loader.position() + turns.count(corpus) > end * loader.corpus.samples:
+            left = range(loader.position(), (end or 0) * loader.corpus.samples)
+            if end is not None and turns.count(corpus) > sum(own not in loader.parts.skip for own in left):
                 return None
-        for _ in range(batch):
-            corpus = self.turn(self.trained)
+        for corpus in turns:
             ((epoch, sample),) = self.loaders[corpus].next_step()
             step.append((epoch, (corpus, sample)))
             self.trained += 1
@@ -91,6 +107,6 @@ class Mixture:
             loader.come_back(its, ranks_before, restart)
         if self.singly and self.parts.saves == "steps" and state["steps"]:
             position = state["steps"] * batch_of(self.parts.ramp, state["trained"], self.batch)
-            read = [self.turn(each) for each in range(position)]
+            read = [self.turn(self.place(number)) for number in range(position)]
             for corpus, loader in enumerate(self.loaders):
                 loader.stand_at(read.count(corpus))

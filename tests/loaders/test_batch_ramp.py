@@ -47,6 +47,21 @@ def test_a_sound_loader_reads_every_position_once(account):
 
 
 @pytest.mark.parametrize("account", ["identity", "interval"])
+def test_positions_that_are_skipped_are_in_no_batch_however_large(account):
+    """One run of them lies in the first stage, one goes over the end of the ramp and of epoch 0."""
+    skip = [[40, 61], [290, 310]]
+    run = simulate(scenario(crashes=(7, 13, 33), data__skip=skip, run__account=account))
+    read = np.delete(np.arange(before(60) + 41), np.r_[40:61, 290:310])
+    samples = [run.spaces.samples_at(0, place // 300, np.array([place % 300])).item() for place in read.tolist()]
+    assert np.concatenate([run.batch(step) for step in range(60)]).tolist() == samples
+    assert [len(run.batch(step)) for step in range(60)] == [*STEPS, *[24] * 39]
+    figures = run.summary()
+    assert (figures["extra_views"], figures["missing_views"], figures["identical_steps_share"]) == (0, 0, 1)
+    assert (figures["extra_views_ideal"], figures["missing_views_ideal"]) == (0, 0)
+    assert run.account.views == before(60)
+
+
+@pytest.mark.parametrize("account", ["identity", "interval"])
 def test_an_epoch_that_is_read_again_is_as_long_as_its_samples(account):
     """The crash in step 33 goes back to step 30, 456 samples into the run: 156 of epoch 1 are read again."""
     assert before(30) == 456
@@ -164,7 +179,6 @@ def test_a_ramp_of_a_megatron_like_form_is_exact_at_its_thresholds():
             {"loader__counted_at": "issued", "loader__prefetch": 1},
             'loader.counted_at: expected "trained" with model.batch_ramp, found "issued"',
         ),
-        ({"data__skip": [[0, 9]]}, "data.skip: expected no data.skip with model.batch_ramp, found both"),
         ({"poison": {"samples": [3]}}, "poison: expected no poison with model.batch_ramp, found both"),
     ],
 )

@@ -192,6 +192,29 @@ def test_a_ramp_and_a_mixture_go_together():
     assert abs(run.by_corpus["views"] - np.array([0.7, 0.2, 0.1]) * run.by_corpus["views"].sum()).max() < 1
 
 
+@pytest.mark.parametrize("loader", ["restore", {"saves": "steps", "comes_back": "exact"}])
+@pytest.mark.parametrize("account", ["identity", "interval"])
+def test_each_corpus_passes_over_its_turns_among_the_positions_that_are_skipped(loader, account):
+    """The stream without them is that of the run that skips nothing, before and after a restart."""
+    skip = [[240, 289], [700, 705], [1012, 1013]]
+    stream = np.concatenate([planned_batch(scenario(run={"steps": 63}), step) for step in range(63)])
+    stream = np.delete(stream, np.r_[240:289, 700:705, 1012])[:1440]
+    run = simulate(scenario(loader, (7, 13, 44), data__skip=skip, run__account=account))
+    assert np.concatenate([run.batch(step) for step in range(60)]).tolist() == stream.tolist()
+    np.testing.assert_array_equal(run.counts.seen, np.bincount(stream, minlength=1060))
+    figures = run.summary()
+    assert (figures["extra_views"], figures["missing_views"], figures["identical_steps_share"]) == (0, 0, 1)
+    assert (figures["extra_views_ideal"], figures["missing_views_ideal"]) == (0, 0)
+    assert run.by_corpus["views"].sum() == 1440
+
+
+def test_what_is_skipped_is_no_part_of_the_epochs_that_end_a_mixture():
+    """96 positions, of which 9 or 10 are turns of the 40 books, are 4 steps less."""
+    run = simulate(scenario(crashes=(7,), run={"epochs": 1}, data__skip=[[100, 196]]))
+    assert run.steps == run.scenario.sizes.steps == scenario(run={"epochs": 1}).sizes.steps - 4
+    assert run.by_corpus.loc[2, "views"] <= 31
+
+
 @pytest.mark.parametrize(
     ("run", "number"),
     # The web is read through within 1,286 samples of the mixture, the code within 600, the books within 400.
@@ -297,7 +320,6 @@ def test_what_a_mixture_leaves_is_read_back(tmp_path):
             "data.corpora.1.samples: expected at least 160 samples, the corpus's share of a batch that does not span "
             "epochs, found 120",
         ),
-        ({"data__skip": [[0, 9]]}, "data.skip: expected no data.skip with data.corpora, found both"),
         ({"poison": {"samples": [3]}}, "poison: expected no poison with data.corpora, found both"),
     ],
 )

@@ -14,6 +14,7 @@ from literal.lives import lives
 
 from clustersim.data.corpus import Corpus
 from clustersim.data.orders import order_of
+from clustersim.data.skips import Skips
 from clustersim.history import Refused
 from clustersim.loaders.accounts import reads_of
 from clustersim.loaders.mixture import SingleLoader, shares_of
@@ -60,20 +61,28 @@ def mixtures(draw):
     return draw(st.one_of(st.just([(40, "shuffle", 1)]), st.lists(corpus, min_size=1, max_size=4)))
 
 
+@st.composite
+def skips(draw):
+    """Runs [from, to) of positions that no step reads, rising and apart; often none."""
+    cuts = sorted(draw(st.one_of(st.just(set()), st.sets(st.integers(0, 200), max_size=6))))
+    return list(zip(cuts[::2], cuts[1::2], strict=False))
+
+
 # For each of at most four corpora the epochs after which it ends the run.
 ENDS = st.one_of(st.just([None] * 4), st.lists(st.none() | st.integers(1, 8), min_size=4, max_size=4))
 
 
 @settings(max_examples=600, deadline=None, derandomize=True)
-@given(st.sampled_from(COMPOSITIONS), mixtures(), ramps(), lives(RANKS), ENDS)
-def test_the_model_is_made_of_the_same_batches(parts, mixture, batches, rows, ends):
+@given(st.sampled_from(COMPOSITIONS), mixtures(), ramps(), lives(RANKS), ENDS, skips())
+def test_the_model_is_made_of_the_same_batches(parts, mixture, batches, rows, ends, skipped):
     assume(parts.comes_back != "reshuffle" or all(kind != "sequential" for _, kind, _ in mixture))
     orders = [order_of(kind, Corpus(size, min(size, 5)), seed, 0) for seed, (size, kind, _) in enumerate(mixture)]
     weights = [weight for *_, weight in mixture]
     ends = ends[: len(mixture)] if len(mixture) > 1 else [None]
-    loader = SingleLoader(orders, parts, Blend(weights), batches, ends)
+    loader = SingleLoader(orders, parts, Blend(weights), batches, ends, Skips(skipped))
     reads, lived, refused = live(loader, rows)
 
+    passed_over = tuple(position for run in skipped for position in range(*run))
     stated = literal.Parts(
         last_batch="span",
         saves=parts.saves,
@@ -84,6 +93,7 @@ def test_the_model_is_made_of_the_same_batches(parts, mixture, batches, rows, en
         state_ahead=parts.state_ahead,
         on_layout_change={"reshard": "keep-local"}.get(parts.on_layout_change, parts.on_layout_change),
         ramp=batches.ramp,
+        skip=passed_over,
     )
     corpora = [literal.Corpus(order.size, order=shards_of(order, order.size)) for order in orders]
     # A ramp over one corpus needs no turns: the plain literal loader knows it.
@@ -104,7 +114,9 @@ def test_the_model_is_made_of_the_same_batches(parts, mixture, batches, rows, en
     assert steps_of(loader, reads, lived) == model
     assert [len(step) for step in model] == np.diff([batches.before(k) for k in range(len(model) + 1)]).tolist()
 
-    sound = play(literal.Parts(last_batch="span", ramp=batches.ramp), [(1, 0, len(model), len(model))])[1]
+    sound = play(
+        literal.Parts(last_batch="span", ramp=batches.ramp, skip=passed_over), [(1, 0, len(model), len(model))]
+    )[1]
     left = loader.steps_left(loader.start(1), 0)
     assert len(sound) == (len(model) if left is None else min(left, len(model)))
     accounts = reads_of(loader, reads, rows[0][0], len(sound), batches, (0, 0), [str(k) for k in range(len(orders))])
