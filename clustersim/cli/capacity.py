@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clustersim.cli.comparison import OutOption, ResumeOption, WorkersOption, under_way
+from clustersim.cli.comparison import (
+    EngineOption,
+    OutOption,
+    ResumeOption,
+    SchedulerOption,
+    WorkersOption,
+    under_way,
+)
 from clustersim.cli.options import JsonOption, ScenarioArgument, SeedOption, SetOption, load
 from clustersim.cli.output import emit_json, emit_page, table
 from clustersim.cli.picture import drawable, write_picture
@@ -38,7 +45,9 @@ def capacity(
     ] = 50,
     out: OutOption = None,
     resume: ResumeOption = False,
+    engine: EngineOption = "local",
     workers: WorkersOption = None,
+    scheduler: SchedulerOption = None,
     overrides: SetOption = None,
     seed: SeedOption = None,
     json: JsonOption = False,
@@ -64,7 +73,9 @@ def capacity(
             confidence=_probability(confidence),
             replications=replications,
             seed=seed,
+            engine=engine,
             workers=workers,
+            scheduler=scheduler,
             out=out,
             resume=resume,
             progress=tell,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,8 +23,11 @@ WorkersOption = Annotated[
     int | None,
     typer.Option(parser=whole_number(1), metavar="N", help="Processes on this machine.  [default: all cores]"),
 ]
-
-
+# Whether there is such an engine is for the study to say.
+EngineOption = Annotated[Any, typer.Option(parser=str, metavar="NAME", help="local, or dask.")]
+SchedulerOption = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Of a running Dask scheduler, or its scheduler file.")
+]
 ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on with the study that DIR holds.")]
 
 

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clustersim.cli.comparison import OutOption, ResumeOption, WorkersOption, under_way
+from clustersim.cli.comparison import (
+    EngineOption,
+    OutOption,
+    ResumeOption,
+    SchedulerOption,
+    WorkersOption,
+    under_way,
+)
 from clustersim.cli.options import JsonOption, ScenarioArgument, SeedOption, SetOption, load
 from clustersim.cli.outcome import UNFINISHED
 from clustersim.cli.output import complain, emit_json, emit_page, table
@@ -34,7 +41,9 @@ def intervals(
     ] = 20,
     out: OutOption = None,
     resume: ResumeOption = False,
+    engine: EngineOption = "local",
     workers: WorkersOption = None,
+    scheduler: SchedulerOption = None,
     overrides: SetOption = None,
     seed: SeedOption = None,
     json: JsonOption = False,
@@ -51,7 +60,17 @@ def intervals(
         raise typer.BadParameter(str(error).removeprefix("every: "), param_hint="--every") from None
     with under_way(len(lengths) * len(presets) * replications, out) as tell:
         found = compare(
-            loaded, lengths, presets, replications, seed=seed, workers=workers, out=out, resume=resume, progress=tell
+            loaded,
+            lengths,
+            presets,
+            replications,
+            seed=seed,
+            engine=engine,
+            workers=workers,
+            scheduler=scheduler,
+            out=out,
+            resume=resume,
+            progress=tell,
         )
     if out is not None and drawable():
         from analysis.intervals import PICTURE, figure

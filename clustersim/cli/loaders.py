@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clustersim.cli.comparison import OutOption, ResumeOption, WorkersOption, under_way
+from clustersim.cli.comparison import (
+    EngineOption,
+    OutOption,
+    ResumeOption,
+    SchedulerOption,
+    WorkersOption,
+    under_way,
+)
 from clustersim.cli.options import JsonOption, ScenarioArgument, SeedOption, SetOption, load
 from clustersim.cli.outcome import UNFINISHED
 from clustersim.cli.output import complain, emit_json, emit_page, table
@@ -48,7 +55,9 @@ def loaders(
     ] = 20,
     out: OutOption = None,
     resume: ResumeOption = False,
+    engine: EngineOption = "local",
     workers: WorkersOption = None,
+    scheduler: SchedulerOption = None,
     overrides: SetOption = None,
     seed: SeedOption = None,
     json: JsonOption = False,
@@ -60,7 +69,18 @@ def loaders(
     loaded = load(scenario, overrides)
     names = None if presets is None else list(dict.fromkeys(name.strip() for name in presets.split(",")))
     with under_way(len(shipped() if names is None else names) * replications, out) as tell:
-        found = league(loaded, names, replications, seed=seed, workers=workers, out=out, resume=resume, progress=tell)
+        found = league(
+            loaded,
+            names,
+            replications,
+            seed=seed,
+            engine=engine,
+            workers=workers,
+            scheduler=scheduler,
+            out=out,
+            resume=resume,
+            progress=tell,
+        )
     if out is not None and drawable():
         from analysis.loaders import PICTURE, figure
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clustersim.cli.comparison import ResumeOption, WorkersOption, under_way
+from clustersim.cli.comparison import EngineOption, ResumeOption, SchedulerOption, WorkersOption, under_way
 from clustersim.cli.options import JsonOption, ScenarioArgument, SeedOption, SetOption, load
 from clustersim.cli.outcome import UNFINISHED
 from clustersim.cli.output import complain, emit_json, emit_page
@@ -63,11 +63,9 @@ def sweep(
             help='Until half of the 95 % interval of a figure is so narrow: "ettr=1%", or "wall_h=2 absolute".',
         ),
     ] = None,
-    engine: Annotated[str, typer.Option(metavar="NAME", help="local, or dask.")] = "local",
+    engine: EngineOption = "local",
     workers: WorkersOption = None,
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Of a running Dask scheduler, or its scheduler file.")
-    ] = None,
+    scheduler: SchedulerOption = None,
     resume: ResumeOption = False,
     overrides: SetOption = None,
     seed: SeedOption = None,
@@ -88,7 +86,7 @@ def sweep(
             number,
             until=width,
             seed=seed,
-            engine=engine,  # type: ignore[arg-type]
+            engine=engine,
             workers=workers,
             scheduler=scheduler,
             out=out,

@@ -24,6 +24,7 @@ from clustersim.scenario.laws import Exponential, ExponentialLife
 from clustersim.scenario.quantities import LIMIT, write_duration
 from clustersim.scenario.traced import Traced
 from clustersim.scenario.units import parse_duration
+from clustersim.study.engines import EngineName
 from clustersim.study.store import write_whole
 from clustersim.study.study import Study, load_study
 from clustersim.study.sweep import Source, sweep
@@ -74,7 +75,9 @@ def capacity(
     confidence: float = 0.9,
     replications: int = 50,
     seed: int | None = None,
+    engine: EngineName = "local",
     workers: int | None = None,
+    scheduler: str | None = None,
     out: str | PathLike[str] | None = None,
     resume: bool = False,
     progress: Callable[[float], object] | None = None,
@@ -91,7 +94,7 @@ def capacity(
             all are, what is worth trying (`around`).
         confidence: the probability to finish by then that is asked for, between 0 and 1.
         replications: of each plan.
-        seed, workers: as in `sweep`.
+        seed, engine, workers, scheduler: as in `sweep`.
         out: a directory to store the study in as it goes, and in the end the table as capacity.parquet and what was
             asked for as capacity.json.
         resume: go on with the study that `out` holds, if it does; it may be asked of another date and confidence.
@@ -113,7 +116,18 @@ def capacity(
         raise ValueError(f"confidence: expected a number between 0 and 1, found {confidence:g}")
     tried = {"nodes": nodes, "spares": spares, "repair_slots": repair_slots}
     points = _points(tried if any(tried.values()) else around(base))
-    study = sweep(base, points, replications, seed=seed, workers=workers, out=out, resume=resume, progress=progress)
+    study = sweep(
+        base,
+        points,
+        replications,
+        seed=seed,
+        engine=engine,
+        workers=workers,
+        scheduler=scheduler,
+        out=out,
+        resume=resume,
+        progress=progress,
+    )
     by_h = by_ns / HOUR_NS
     short = [short_of_nodes(load_scenario(base, point)) for point in points]
     table = plans(study.table, by_h, confidence).assign(short_closed_form=pd.Series(short, dtype="float64"))

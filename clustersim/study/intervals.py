@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from clustersim.forecast import forecast
 from clustersim.scenario import Scenario, load_scenario
+from clustersim.study.engines import EngineName
 from clustersim.study.spread import half_width
 from clustersim.study.store import write_whole
 from clustersim.study.study import Study
@@ -80,7 +81,9 @@ def intervals(
     replications: int = 20,
     *,
     seed: int | None = None,
+    engine: EngineName = "local",
     workers: int | None = None,
+    scheduler: str | None = None,
     out: str | PathLike[str] | None = None,
     resume: bool = False,
     progress: Callable[[float], object] | None = None,
@@ -99,7 +102,7 @@ def intervals(
         every: at least four intervals, as checkpoint.every takes them; if None, nine around Young's (`around`).
         loaders: presets whose damage is counted; the first one's runs give the ETTR.
         replications: of each interval and loader, at least 2.
-        seed, workers: as in `sweep`.
+        seed, engine, workers, scheduler: as in `sweep`.
         out: a directory to store the study in as it goes, and in the end the table as intervals.parquet and the best
             interval as intervals.json.
         resume: go on with the study that `out` holds, if it does.
@@ -117,7 +120,18 @@ def intervals(
     _fitted(lengths, forecast(base).write_s)  # before anything is simulated
     asked = sorted(lengths, key=lengths.__getitem__)
     points = [{"checkpoint.every": text, "loader.preset": loader} for text in asked for loader in loaders]
-    study = sweep(base, points, replications, seed=seed, workers=workers, out=out, resume=resume, progress=progress)
+    study = sweep(
+        base,
+        points,
+        replications,
+        seed=seed,
+        engine=engine,
+        workers=workers,
+        scheduler=scheduler,
+        out=out,
+        resume=resume,
+        progress=progress,
+    )
     found = of_study(study)
     if out is not None:
         write_whole(Path(out) / TABLE, found.table.to_parquet)

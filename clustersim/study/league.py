@@ -12,6 +12,7 @@ import pandas as pd
 
 from clustersim.scenario import Scenario, ScenarioError, load_scenario, preset_parts, presets
 from clustersim.simulation import simulate
+from clustersim.study.engines import EngineName
 from clustersim.study.spread import spread
 from clustersim.study.store import write_whole
 from clustersim.study.study import Study
@@ -46,7 +47,9 @@ def league(
     replications: int = 20,
     *,
     seed: int | None = None,
+    engine: EngineName = "local",
     workers: int | None = None,
+    scheduler: str | None = None,
     out: str | PathLike[str] | None = None,
     resume: bool = False,
     progress: Callable[[float], object] | None = None,
@@ -70,7 +73,7 @@ def league(
         scenario: a scenario, or what `load_scenario` takes.
         names: of presets; all of them if None.
         replications: of each preset.
-        seed, workers: as in `sweep`.
+        seed, engine, workers, scheduler: as in `sweep`.
         out: a directory to store the study in as it goes, and in the end the league as league.parquet.
         resume: go on with the study that `out` holds, if it does.
         progress: called now and then with the number of runs that need not be waited for any more, out of presets *
@@ -97,7 +100,16 @@ def league(
     refused = (len(fitted) - len(allowed)) * replications
     tell = None if progress is None else lambda done: progress(done + refused)
     study = sweep(
-        first_allowed, points, replications, seed=seed, workers=workers, out=out, resume=resume, progress=tell
+        first_allowed,
+        points,
+        replications,
+        seed=seed,
+        engine=engine,
+        workers=workers,
+        scheduler=scheduler,
+        out=out,
+        resume=resume,
+        progress=tell,
     )
     own = dict(zip(allowed, (rows for _, rows in study.table.groupby("point")), strict=True))
     rows = [_row(name, entry, base, own.get(name)) for name, entry in fitted.items()]
