@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from clustersim import streams
 from clustersim.data.orders import NestedShuffle, Order, Sequential, ShardShuffle, WithReplacement
 from clustersim.loaders.deal import Contiguous, Deal, InPieces, Remaining, Sharded, Strided
-from clustersim.loaders.listed import Interleaved, Listed, canonical, groups_of
+from clustersim.loaders.listed import Interleaved, Listed, Shares, canonical, groups_of
 from clustersim.loaders.parts import Parts
 from clustersim.loaders.picks import Picks
 from clustersim.loaders.queued import Queued
@@ -62,7 +62,9 @@ class Dealer:
             samples = order.samples_at(family, epoch, np.arange(order.size))
             return Listed([canonical(samples, parts.canonical, first, self._batch)])
         if parts.partition in ("filtered", "slices"):
-            return self._shares(family, epoch, readers, batches)
+            origin = epoch * order.size if parts.repeats != 1 else 0
+            kept = batches if parts.partition == "slices" else np.ones(readers, np.int64)
+            return Shares(order, family, epoch, origin, kept)
         if parts.partition == "queue":
             begins = self._begins(family, epoch)
             return Queued(np.arange(len(begins) - 1), begins, batches)
@@ -92,17 +94,6 @@ class Dealer:
             return Interleaved([groups_of(own, self._parts.interleave) for own in shards])
         start, size = (np.concatenate(column) for column in zip(*drawn, strict=True))
         return InPieces(np.repeat(np.arange(len(drawn)), [len(own) for own, _ in drawn]), start, size, len(drawn))
-
-    def _shares(self, family: int, epoch: int, readers: int, batches: Ints) -> Listed:
-        """Of an epoch that all readers read whole, every n-th sample for each, or its slice of each global batch."""
-        size = self._order.size
-        samples = self._order.samples_at(family, epoch, np.arange(size))
-        position = np.arange(size) + (epoch * size if self._parts.repeats != 1 else 0)
-        if self._parts.partition == "slices":
-            whose = np.repeat(np.arange(readers), batches)[position % int(batches.sum())]
-        else:
-            whose = position % readers
-        return Listed([samples[whose == reader] for reader in range(readers)])
 
     def _own(self, family: int, epoch: int, reader: int, readers: int) -> np.random.Generator | Picks:
         """By what a reader permutes its own shards."""

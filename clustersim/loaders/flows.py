@@ -131,7 +131,7 @@ class FlowSpaces:
             if low >= high:
                 continue
             if isinstance(deal, Listed):
-                pieces.append(deal.parts[source.reader][low:high])
+                pieces.append(deal.read(source.reader, low, high))
                 continue
             offsets = deal.offsets(source.reader, low, high)
             pieces.append(self._order.samples_at(source.family, source.epoch + later, offsets))

@@ -1,10 +1,13 @@
 """Parts that no formula gives: each reader's samples are listed, in runs small enough to hold them."""
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+
+from clustersim.data.orders import Order
 
 Ints = NDArray[np.int64]
 
@@ -15,6 +18,39 @@ class Listed:
     def __init__(self, parts: Sequence[Ints]) -> None:
         self.parts = tuple(parts)
         self.lengths: Ints = np.array([len(part) for part in parts], dtype=np.int64)
+
+    def read(self, reader: int, start: int, stop: int) -> Ints:
+        """The samples at local positions [start, stop) of a reader, int64; fewer where its part ends before."""
+        return self.parts[reader][start:stop]
+
+
+class Shares(Listed):
+    """Readers that each read the whole input and keep their slice of each batch of all, of the input's first one on.
+
+    What a reader keeps is worked out when it is asked for: of an epoch nothing is held.
+    """
+
+    def __init__(self, order: Order, family: int, epoch: int, origin: int, batches: Ints) -> None:
+        """`origin`: samples of the input before the epoch; `batches`: what each keeps of a batch, int64[readers]."""
+        self._samples = partial(order.samples_at, family, epoch)
+        self._origin = origin
+        self._batches = batches
+        self._starts = np.cumsum(batches) - batches
+        self._whole = int(batches.sum())
+        self._before = self._kept(origin)
+        self.lengths = self._kept(origin + order.size) - self._before
+
+    def read(self, reader: int, start: int, stop: int) -> Ints:
+        """The samples at local positions [start, stop) of a reader, int64; fewer where its part ends before."""
+        number = np.arange(start, min(stop, int(self.lengths[reader]))) + self._before[reader]
+        turn, within = np.divmod(number, self._batches[reader])
+        return self._samples(turn * self._whole + self._starts[reader] + within - self._origin)
+
+    def _kept(self, below: int) -> Ints:
+        """How many samples of the input below one each reader keeps, int64[readers]."""
+        turn, within = divmod(below, self._whole)
+        kept: Ints = turn * self._batches + np.clip(within - self._starts, 0, self._batches)
+        return kept
 
 
 class Interleaved(Listed):

@@ -2,8 +2,13 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from clustersim import ScenarioError, load_scenario, simulate
+from clustersim.data.corpus import Corpus
+from clustersim.data.orders import order_of
+from clustersim.loaders.listed import Shares
 
 N, B = 960, 24
 KEPT = {"saves": "samples", "comes_back": "exact", "on_layout_change": "keep"}
@@ -16,7 +21,9 @@ def stated(steps, crashes, order="shuffle", **loader):
             "run": {"steps": steps},
             "model": {"global_batch": B, "step_time": "1 s"},
             "cluster": {"nodes": 4, "gpus_per_node": 1},
-            "failures": [{"cause": "crash", "at_steps": list(crashes), "data": list(crashes.values())}] if crashes else [],
+            "failures": [{"cause": "crash", "at_steps": list(crashes), "data": list(crashes.values())}]
+            if crashes
+            else [],
             "checkpoint": {"every": "5 steps"},
             "data": {"samples": N, "shards": 24, "order": order},
             "loader": {**KEPT, **loader},
@@ -41,6 +48,21 @@ def test_the_plan_of_a_budget_of_steps_ends_with_it(epochs):
     """However many epochs a part holds beyond the run's last step, they are not planned."""
     run = crashed(60, {48: 4}, partition="strided", repeats=epochs)
     assert (run.planned_steps, run.account.extra, run.account.missing) == (60, 0, 0)
+
+
+@given(
+    st.integers(1, 60), st.lists(st.integers(1, 6), min_size=1, max_size=4), st.integers(0, 200),
+    st.tuples(st.integers(0, 70), st.integers(0, 70)),
+)  # fmt: skip
+def test_a_share_of_the_input_is_what_lies_in_the_slices_of_its_batches(size, batches, origin, places):
+    order = order_of("shuffle", Corpus(size, 1), 0, 0)
+    shares = Shares(order, 0, 2, origin, np.array(batches))
+    keeps = np.repeat(np.arange(len(batches)), batches)  # of each place in a batch of all
+    samples = order.samples_at(0, 2, np.arange(size))
+    for reader, length in enumerate(shares.lengths.tolist()):
+        own = [x for place, x in enumerate(samples.tolist(), origin) if keeps[place % sum(batches)] == reader]
+        assert length == len(own)
+        assert shares.read(reader, *sorted(places)).tolist() == own[slice(*sorted(places))]
 
 
 SHUFFLED = {"buffer": 16, "buffer_saved": True}
