@@ -133,7 +133,7 @@ class Processes:
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         read, self._lifeline = context.Pipe(duplex=False)
-        self.executor: Executor = ProcessPoolExecutor(self.workers, context, _serve, (read,))
+        self.executor = ProcessPoolExecutor(self.workers, context, _serve, (read,))
         self._read = read
 
     def replace(self) -> None:
@@ -143,9 +143,12 @@ class Processes:
 
     def stop(self) -> None:
         """End the processes, in the midst of what they do."""
+        results = self.executor._result_queue
         self.executor.shutdown(wait=False, cancel_futures=True)
         self._lifeline.close()
         self._read.close()
+        # Of one that ends in the midst of a result the rest would be waited for as long as anybody might write it.
+        results._writer.close()  # type: ignore[attr-defined]
 
 
 def _serve(lifeline: Connection) -> None:

@@ -77,6 +77,34 @@ def test_workers_that_always_die_are_given_up(tmp_path):
     assert 'a script sweeps under `if __name__ == "__main__":`' in told[0]
 
 
+HALF_A_RESULT = """
+import gc, sys, time
+from multiprocessing.queues import SimpleQueue
+from pathlib import Path
+from clustersim.study.engines import Processes
+
+begun = Path(sys.argv[1])
+
+def begin_a_result():
+    (results,) = [each for each in gc.get_objects() if isinstance(each, SimpleQueue)]
+    results._writer._send((1000).to_bytes(4, "big"))
+    begun.touch()
+    time.sleep(60)
+
+if __name__ == "__main__":
+    pool = Processes(1)
+    pool.executor.submit(begin_a_result)
+    while not begun.exists():
+        time.sleep(0.01)
+    pool.stop()
+"""
+
+
+def test_a_worker_that_is_stopped_in_the_midst_of_a_result_is_not_waited_for(tmp_path):
+    (tmp_path / "script.py").write_text(HALF_A_RESULT)
+    subprocess.run([sys.executable, tmp_path / "script.py", tmp_path / "begun"], check=True, timeout=120)
+
+
 def test_a_cluster_of_our_own_needs_no_port_that_another_has():
     pytest.importorskip("distributed")
     with socket.socket() as other:
