@@ -14,6 +14,8 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 _SHOWN_CHARACTERS = 60
+# Of a word of fewer letters too many begin alike.
+_LEAST_BEGINNING = 3
 _UNKNOWN_KEY = "unknown_key"
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]+")
 # What pydantic itself refuses, by its error type; everything else is refused by `wrong` in our own words.
@@ -49,8 +51,10 @@ def unknown_key(key: object, known: Sequence[str]) -> PydanticCustomError:
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
-    """The known word most like `word`, None if none is near."""
-    return next(iter(difflib.get_close_matches(word, list(known), n=1)), None)
+    """The known word most like `word`, or else one that begins with all of it; None if none is near."""
+    words = list(known)
+    longer = (each for each in words if len(word) >= _LEAST_BEGINNING and each.startswith(word))
+    return next(iter(difflib.get_close_matches(word, words, n=1)), None) or next(longer, None)
 
 
 def show(value: object) -> str:

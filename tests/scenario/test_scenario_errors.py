@@ -21,6 +21,7 @@ REQUIRED = "expected a value (this key is required), found nothing"
 WRONG = [
     # unknown keys
     ("cluster.nodez=4", 'cluster.nodez: expected a known key, found "nodez"; did you mean "nodes"?'),
+    ("model.flops=1 TFLOP/s", 'model.flops: expected a known key, found "flops"; did you mean "flops_per_gpu"?'),
     ("checkpont.every=3 min", 'checkpont: expected a known key, found "checkpont"; did you mean "checkpoint"?'),
     ("recovery.xyz=1", f'recovery.xyz: expected {RECOVERY}, found "xyz"'),
     (
