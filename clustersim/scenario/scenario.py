@@ -46,6 +46,7 @@ _OF_POISON: dict[str, tuple[object, ...]] = {
     "last_batch": ("span", None),
     "comes_back": ("exact", "reshuffle", "remainder"),
     "order_epoch": ("own",),
+    "epoch_edge": ("new", "old"),
     "counted_at": ("trained",),
     "state_ahead": (0,),
 }

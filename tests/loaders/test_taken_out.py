@@ -147,6 +147,13 @@ def test_poison_moves_time_so_loaders_share_no_history():
         ({"poison": {"samples": [0, 7, 0], "together": 2}}, "poison.samples: expected each sample once, found 0 again"),
         ({"poison": {"samples": [1, 2], "together": 3}}, "poison.samples: expected at least 3, .*, found 2"),
         (
+            {
+                "poison": {"samples": [3]},
+                "loader": {"saves": "samples", "comes_back": "exact", "epoch_edge": "finished"},
+            },
+            'loader.epoch_edge: expected "new" or "old" with .poison., so that it is known .*, found "finished"',
+        ),
+        (
             {"poison": {"share": 0.002, "together": 3}},
             "poison.share: expected a share of 3 to 1000 of 960 samples, found 1.92",
         ),
