@@ -298,11 +298,13 @@ class Scenario(Part):
         """What a loader must be for a count of samples, not of steps, to say where it stands."""
         loader = self.loader
         if not loader.spans_epochs:
-            raise wrong(f'last_batch = "span", one position of all ranks, with {by}', "parts", key="loader")
+            expected = f'last_batch = "span" with {by}, as other loaders count batches of one size'
+            raise wrong(expected, "parts", key="loader")
         if loader.counted_at == "issued":
             raise wrong(f'"trained" with {by}', '"issued"', key="loader.counted_at")
         if self.poison:
-            raise wrong(f"no poison with {by}", "both", key="poison")
+            expected = f"no poison with {by}, as it is looked for in one sequence of batches of one size"
+            raise wrong(expected, "both", key="poison")
 
     def _check_poison(self, poison: Poison) -> None:
         samples = self.sizes.samples

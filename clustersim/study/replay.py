@@ -266,7 +266,8 @@ def _assumed(restarts: Restarts, base: Scenario) -> Iterator[str]:
     elif sizes.epochs is None:
         yield f"After the last restart the run went on to its end, step {sizes.steps}."
     else:
-        yield f"After the last restart the run went on to the end of epoch {sizes.epochs}."
+        of = "" if base.data.corpora is None else f" of {base.run.epochs_of or 'the corpus that came to it first'}"
+        yield f"After the last restart the run went on to the end of epoch {sizes.epochs}{of}."
     yield "The samples, their order and the batch are the scenario's."
     if base.loader.carry == "lost":
         yield "At each restart packers lost what they held of documents: tokens, and no views."

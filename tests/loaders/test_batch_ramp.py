@@ -169,7 +169,8 @@ def test_a_ramp_of_a_megatron_like_form_is_exact_at_its_thresholds():
         ),
         (
             {"loader__preset": "accelerate-skip"},
-            'loader: expected last_batch = "span", one position of all ranks, with model.batch_ramp, found parts',
+            'loader: expected last_batch = "span" with model.batch_ramp, as other loaders count batches of one size, '
+            "found parts",
         ),
         (
             {"loader": {"saves": "steps", "comes_back": "exact", "epoch_edge": "old"}},
@@ -179,7 +180,11 @@ def test_a_ramp_of_a_megatron_like_form_is_exact_at_its_thresholds():
             {"loader__counted_at": "issued", "loader__prefetch": 1},
             'loader.counted_at: expected "trained" with model.batch_ramp, found "issued"',
         ),
-        ({"poison": {"samples": [3]}}, "poison: expected no poison with model.batch_ramp, found both"),
+        (
+            {"poison": {"samples": [3]}},
+            "poison: expected no poison with model.batch_ramp, as it is looked for in one sequence of batches of one "
+            "size, found both",
+        ),
     ],
 )
 def test_what_does_not_go_with_a_ramp_is_said_in_one_line(changes, message):

@@ -320,7 +320,11 @@ def test_what_a_mixture_leaves_is_read_back(tmp_path):
             "data.corpora.1.samples: expected at least 160 samples, the corpus's share of a batch that does not span "
             "epochs, found 120",
         ),
-        ({"poison": {"samples": [3]}}, "poison: expected no poison with data.corpora, found both"),
+        (
+            {"poison": {"samples": [3]}},
+            "poison: expected no poison with data.corpora, as it is looked for in one sequence of batches of one size, "
+            "found both",
+        ),
     ],
 )
 def test_what_does_not_go_with_a_mixture_is_said_in_one_line(changes, message):

@@ -83,6 +83,14 @@ def test_what_is_assumed_is_said(file):
     assert "After the last restart the run went on to the end of epoch 2." in said(
         "step_reached,step_restarted_from\n25,20\n", epochs=2
     )
+    corpora = [{"name": name, "samples": 300, "weight": weight} for name, weight in (("web", 3), ("code", 1))]
+    mixed = load_scenario({**JOB, "run": {"epochs": 1}, "data": {"corpora": corpora}})
+    named = load_scenario(mixed, {"run.epochs_of": "code"})
+    ends = [replay(file(HEAD + "9,5\n"), each, replications=1).assumed[-2] for each in (mixed, named)]
+    assert [end.partition("end of ")[2] for end in ends] == [
+        "epoch 1 of the corpus that came to it first.",
+        "epoch 1 of code.",
+    ]
 
 
 def test_a_run_of_epochs_that_is_left_is_held_to_what_it_did(file):
