@@ -140,13 +140,23 @@ def test_account_of_the_same_legs_at_every_size(benchmark, loader, size):
     benchmark(lambda: count(order, planned, seen, np.random.default_rng(0)))
 
 
-@pytest.mark.parametrize("loader", ["torchdata-iterable", "torchdata-iterable-buffer"])
-def test_account_of_sixteen_thousand_readers(benchmark, loader):
+def run_of_sixteen_thousand_readers(loader):
     """The main job with 20,000 shards over 2,048 ranks of 8 workers, each with a buffer of 1,000 or none."""
     parallelism = {"tensor": 8, "pipeline": 1, "context": 1, "data": 2048, "min_data": 1024}
     overrides = {"loader.preset": loader, "loader.readers_per_rank": 8, "parallelism": parallelism}
     data = {"data.shards": 20_000, "data.order": "shard-shuffle"}
-    run = simulate(load_scenario(LLAMA, {**overrides, **data}))
+    return simulate(load_scenario(LLAMA, {**overrides, **data}))
+
+
+@pytest.mark.parametrize("loader", ["torchdata-iterable-buffer", "webdataset-no-state"])
+def test_damage_at_every_restart_of_sixteen_thousand_readers(benchmark, loader):
+    run = run_of_sixteen_thousand_readers(loader)
+    benchmark.pedantic(lambda: replace(run).damage, rounds=1)
+
+
+@pytest.mark.parametrize("loader", ["torchdata-iterable", "torchdata-iterable-buffer", "torchdata-iterable-stateless"])
+def test_account_of_sixteen_thousand_readers(benchmark, loader):
+    run = run_of_sixteen_thousand_readers(loader)
 
     def account():
         return replace(run).account  # a run that has not counted yet

@@ -148,7 +148,7 @@ class CorpusReads:
         if by_identity:
             return damage_identity(self.loader.spaces, self.planned_draws, self.seen_draws, ticks)
         if self.loader.tells_the_end_only:
-            return self._damage_one_by_one(ticks)
+            return self._damage_by_fronts(ticks) or self._damage_one_by_one(ticks)
         return self._damage_by_law(ticks)
 
     def _damage_by_law(self, ticks: Ints) -> Damage:
@@ -161,6 +161,15 @@ class CorpusReads:
         found = damage(spaces, reads.planned, reads.seen, ticks, self._rng())
         if self._follows_poison:
             ledger = self._count(reads)
+            found.extra[-1], found.missing[-1] = ledger.extra, ledger.missing
+        return found
+
+    def _damage_by_fronts(self, ticks: Ints) -> Damage | None:
+        """Damage before each tick where fronts of reading tell it, of which the last is that of the ledger."""
+        assert isinstance(self.loader, ReaderLoader)
+        found = self.loader.damage_behind(self.planned, self.kept, ticks, self._rng())
+        if found is not None:
+            ledger = self._count(self.to_count)
             found.extra[-1], found.missing[-1] = ledger.extra, ledger.missing
         return found
 

@@ -5,21 +5,20 @@ samples the buffers are played, and every read has its place. Beyond it a read i
 that was pulled (`account.Sparse`), as if each of its samples had the same chance.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clustersim.account import Draws, Sparse
+from clustersim.account import BlockSpaces, Damage, Draws, Sparse
 from clustersim.account.overlay import Groups, thin_many
 from clustersim.account.rows import number
-from clustersim.loaders.buffers import Buffer
 from clustersim.loaders.deal import Deal, Runs
 from clustersim.loaders.flows import FlowSpaces
+from clustersim.loaders.fronts import damage_by_fronts
 from clustersim.loaders.listed import Listed
 from clustersim.loaders.passes import Pass
+from clustersim.loaders.pulls import Pull, pulls_of
 
 Ints = NDArray[np.int64]
 Reads = tuple[Draws, Sparse]
@@ -29,87 +28,26 @@ _MOST_WINDOWS = 2**18  # flows that are told apart where they follow each other 
 _MOST_ROWS = 2**15  # of tiers of ages
 
 
-@dataclass(frozen=True, eq=False)
-class _Flow:
-    """What a pass reads of one flow of each reader; int64[ranks, workers] each, in local positions."""
-
-    part: Pass
-    buffer: Buffer
-
-    @property
-    def base(self) -> Ints:
-        """Where the flow begins."""
-        return self.part.base
-
-    @property
-    def begun(self) -> Ints:
-        """Samples that it has yielded before."""
-        return self.part.begun - self.part.base
-
-    @property
-    def ended(self) -> Ints:
-        """Samples that it has yielded after the pass."""
-        return self.part.ended - self.part.base
-
-    @cached_property
-    def pulled(self) -> Ints:
-        """How far it has pulled then."""
-        pulled = self.base + self.buffer.pulled(self.ended, np.zeros_like(self.base))
-        reached: Ints = np.minimum(pulled, self.part.lengths)
-        return reached
-
-    @cached_property
-    def samples(self) -> int:
-        """How many all have pulled together."""
-        return int(self.pulled.sum()) - int(self.base.sum())
-
-    @property
-    def is_long(self) -> bool:
-        """Whether most of what most readers have pulled has come out long ago."""
-        return self.samples > 4 * self.buffer.size * self.base.size
-
-    @property
-    def epoch(self) -> tuple[int, int, int]:
-        """What is the same for flows that read the same parts."""
-        return self.part.family, self.part.epoch, id(self.part.deal)
-
-    def is_same(self, other: "_Flow") -> bool:
-        """Whether both are passes of one flow."""
-        alike = self.epoch == other.epoch and self.part.attempt == other.part.attempt
-        return alike and np.array_equal(self.part.base, other.part.base)
-
-    def precedes(self, flow: "_Flow") -> bool:
-        """Whether a flow begins where this one has pulled to."""
-        return self.epoch == flow.epoch and np.array_equal(self.pulled, flow.base)
-
-    def is_cut_by(self, other: "_Flow | None") -> bool:
-        """Whether the other side's reading of the epoch ends within this flow, or in what its buffer still held."""
-        if other is None:
-            return False
-        return bool(((self.base < other.pulled) & (self.pulled > other.pulled - 2 * self.buffer.size)).any())
-
-
 def reads_behind(
     flows: FlowSpaces, planned: Sequence[Pass], seen: Sequence[Pass], rng: np.random.Generator
 ) -> tuple[Reads, Reads]:
     """Planned and seen reads in the order's offsets: those with a place, and those without."""
-    sides = [_joined([_Flow(part, flows.buffer) for part in passes]) for passes in (planned, seen)]
+    sides = [pulls_of(passes, flows.buffer) for passes in (planned, seen)]
     if sum(flow.samples for side in sides for flow in side) <= _MOST_PLAYED:
         played = [_played(flows, [flow.part for flow in side]) for side in sides]
         return (played[0], Sparse.empty()), (played[1], Sparse.empty())
-    first: dict[tuple[int, int], _Flow] = {}
+    first: dict[tuple[int, int], Pull] = {}
     shared = set()  # epochs that more than one flow reads
     for flow in (flow for side in sides for flow in side):
         if not flow.is_same(first.setdefault((flow.part.family, flow.part.epoch), flow)):
             shared.add((flow.part.family, flow.part.epoch))
-    windows = [(flow.part.base.size, flow.is_long) for side in sides for flow in side]
-    many = sum(size for size, _ in windows) > _MOST_WINDOWS
-    merges_long = sum(size for size, is_long in windows if is_long) > _MOST_WINDOWS
+    many = _are_many(flow for side in sides for flow in side)
+    merges_long = _are_many(flow for side in sides for flow in side if flow.is_long)
     ends = [{flow.epoch: flow for flow in side} for side in sides]  # the last flow of each epoch
     found = []
     for side, others in zip(sides, reversed(ends), strict=True):
         in_order: list[Pass] = []
-        chains: list[list[_Flow]] = []
+        chains: list[list[Pull]] = []
         goes_on = False
         for flow in side:
             # Where one flow alone reads an epoch, its samples may be named by the turn in which they come out.
@@ -132,17 +70,21 @@ def reads_behind(
     return found[0], found[1]
 
 
-def _joined(side: list[_Flow]) -> list[_Flow]:
-    """Flows, with passes that go on in the same one made one."""
-    found: list[_Flow] = []
-    for flow in side:
-        if found and found[-1].is_same(flow) and np.array_equal(found[-1].part.ended, flow.part.begun):
-            before = found[-1]
-            part = replace(before.part, steps=before.part.steps + flow.part.steps, ended=flow.part.ended)
-            found[-1] = _Flow(part, flow.buffer)
-        else:
-            found.append(flow)
-    return found
+def damage_behind(
+    spaces: BlockSpaces, planned: Sequence[Pull], seen: Sequence[Pull], steps: Ints, rng: np.random.Generator
+) -> Damage | None:
+    """Extra and missing views before each step, where so many flows follow each other that shards keep their sum alone.
+
+    None elsewhere, and where fronts do not tell it: then the reads before each step have to be counted for themselves.
+    """
+    flows = [*planned, *seen]
+    played = sum(flow.samples for flow in flows) <= _MOST_PLAYED
+    return None if played or not _are_many(flows) else damage_by_fronts(spaces, planned, seen, steps, rng)
+
+
+def _are_many(flows: Iterable[Pull]) -> bool:
+    """Whether flows that follow each other in one shard are not told apart."""
+    return sum(flow.base.size for flow in flows) > _MOST_WINDOWS
 
 
 def _played(flows: FlowSpaces, passes: Sequence[Pass]) -> Draws:
@@ -183,7 +125,7 @@ def _draws(part: Pass, start: Ints, stop: Ints) -> Draws:
     return Draws(part.family * one, part.epoch * one, one, start, stop, part.step * one, zero, stop - start)
 
 
-def _alone(flow: _Flow, tiers: int, rng: np.random.Generator) -> Reads:
+def _alone(flow: Pull, tiers: int, rng: np.random.Generator) -> Reads:
     """Rows of one flow: what its buffer holds at last lies in tiers of ages, in each as much as is expected there."""
     base, pulled, ended = map(flow.part.by_reader, (flow.base, flow.pulled, flow.ended))
     held = pulled - base - ended
@@ -203,7 +145,7 @@ def _alone(flow: _Flow, tiers: int, rng: np.random.Generator) -> Reads:
     return Draws.concat(dense for dense, _ in parts), Sparse.concat([some for _, some in parts])
 
 
-def _chain(chain: list[_Flow], rng: np.random.Generator) -> Reads:
+def _chain(chain: list[Pull], rng: np.random.Generator) -> Reads:
     """Rows of flows that each begin where the one before had pulled to: one a stretch of a shard."""
     ranks, workers = chain[0].base.shape
     bounds = np.empty((len(chain) + 1, workers, ranks), np.int64)

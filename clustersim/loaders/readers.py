@@ -6,12 +6,13 @@ A step takes one rank batch from every rank, so an epoch ends for all with the f
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clustersim import streams
-from clustersim.account import Draws, Spaces
+from clustersim.account import Damage, Draws, Spaces
 from clustersim.account.spaces import in_blocks
 from clustersim.data.orders import NestedShuffle, Order, Shuffle, WithReplacement
 from clustersim.loaders.buffers import Buffer
@@ -19,11 +20,12 @@ from clustersim.loaders.carried import CarriedBuffers
 from clustersim.loaders.deal import Deal, InPieces, Remaining
 from clustersim.loaders.dealer import Dealer, Endless
 from clustersim.loaders.flows import Flow, FlowSpaces, Source
-from clustersim.loaders.holes import reads_behind
+from clustersim.loaders.holes import damage_behind, reads_behind
 from clustersim.loaders.listed import Listed
 from clustersim.loaders.part_order import PartOrder, part_family
 from clustersim.loaders.parts import Parts, Ranges, ToCount
 from clustersim.loaders.passes import Pass, as_planned, dealt_of, draws_of, joined
+from clustersim.loaders.pulls import pulls_of
 from clustersim.loaders.split import rank_slices
 from clustersim.loaders.standing import Journey, Standing, Traveled
 from clustersim.loaders.turns import passed_over, turns
@@ -335,6 +337,18 @@ class Readers:
         rng = streams.generator(*self._order.drawn_by, "holes")
         planned_reads, seen_reads = reads_behind(self._flows, plan, lineage, rng)
         return ToCount(planned_reads[0], seen_reads[0], planned_reads[1], seen_reads[1])
+
+    def damage_behind(
+        self, planned: Sequence[Any], seen: Sequence[Any], steps: Ints, rng: np.random.Generator
+    ) -> Damage | None:
+        """Damage before each step behind buffers that restarts lose; None where each step has to be counted alone."""
+        if self._flows is None or not in_blocks(self._order):
+            return None
+        plan, lineage = (
+            pulls_of([part for each in stretches for part in each.passes], self._flows.buffer)
+            for stretches in (planned, seen)
+        )
+        return damage_behind(self._order, plan, lineage, steps, rng)
 
     def first_samples(self, epoch: int, count: int) -> Ints:
         """The first samples of an epoch in the run's order, int64[count]."""

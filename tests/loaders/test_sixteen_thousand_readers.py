@@ -59,3 +59,20 @@ def test_what_begins_again_costs_the_same_at_every_restart_however_it_is_dealt()
     columns = ["lineage_views", "extra_views", "missing_views", "exact"]
     assert strided.damage[columns].equals(sharded.damage[columns])
     assert strided.damage["extra_views"].is_monotonic_increasing
+
+
+@pytest.mark.slow
+def test_damage_at_every_restart_where_each_buffer_is_lost():
+    run = of("torchdata-iterable-buffer")
+    damage = run.damage
+    assert (damage.extra_views.iloc[-1], damage.missing_views.iloc[-1]) == (run.account.extra, run.account.missing)
+    assert damage.extra_views.equals(damage.missing_views)
+    # The first restart is back at step 0. What comes out after the second lies beyond what the plan has pulled, but for
+    # a few samples of each buffer.
+    third = run.history.legs[2]
+    reads = (third.kept - third.start) * RANKS
+    assert damage.extra_views.iloc[0] == 0
+    assert 0.98 * reads < damage.extra_views.iloc[1] < reads
+    # The ledger, which tells apart where the buffers stand at last, says the same but for what they hold.
+    before, last = damage.extra_views.iloc[-2:]
+    assert abs(last - before) < 0.02 * last
