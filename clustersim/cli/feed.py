@@ -11,6 +11,7 @@ import typer
 from clustersim.cli.options import JsonOption, ScenarioArgument, SetOption, load
 from clustersim.cli.output import emit_json, emit_page, table
 from clustersim.cli.picture import check_picture, write_picture
+from clustersim.cli.progress import progress_bar
 from clustersim.cli.usage import path_to, whole_number
 from clustersim.cli.words import count, duration, plural, share, size
 
@@ -65,7 +66,8 @@ def feed(
         step_of_epoch(loaded, resume_at)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--resume-at") from None
-    found = compare(loaded, named or None, _listed(loaders), steps, resume_at)
+    with progress_bar(1) as tell:
+        found = compare(loaded, named or None, _listed(loaders), steps, resume_at, tell)
     if json:
         emit_json({"scenario": loaded.name, "rows": [_as_json(row) for row in found.to_dict("records")]})
     else:

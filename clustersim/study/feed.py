@@ -1,7 +1,7 @@
 """Feeding a job: every access pattern on every store, what it costs, and what a restart does to the data."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -71,6 +71,7 @@ def feed(
     loaders: Sequence[str] = (),
     steps: int = 100,
     resume_at: int | None = None,
+    progress: Callable[[float], object] | None = None,
 ) -> pd.DataFrame:
     """One row for each store, access pattern and loader.
 
@@ -91,6 +92,7 @@ def feed(
         loaders: presets of loaders, for rows after those of the patterns.
         steps: how many are simulated for the wait, rounded up to whole turns of the workers.
         resume_at: the step of an epoch at which resume_s is; in its middle if None.
+        progress: called after each row with the share of them that is done.
 
     Raises:
         ScenarioError: the scenario is wrong, says too little of its samples, or there is no such preset.
@@ -117,6 +119,8 @@ def feed(
             store = store_of(world.storage, entry.reading.nodes)
             figures = _figures(entry.pattern, entry.reading, store, again, steps, mtbf_s)
             rows.append({"store": name, "pattern": entry.pattern, "loader": entry.loader, **figures, **restart})
+            if progress is not None:
+                progress(len(rows) / (len(worlds) * len(entries)))
     return pd.DataFrame(rows)
 
 

@@ -38,7 +38,10 @@ def test_a_row_a_pattern_on_the_scenarios_own_store():
 def test_without_a_store_every_shipped_one():
     plain = {**SMALL}
     del plain["storage"]
-    assert list(dict.fromkeys(feed(plain, steps=5)["store"])) == list(presets("storage"))
+    told = []
+    table = feed(plain, steps=5, progress=told.append)
+    assert list(dict.fromkeys(table["store"])) == list(presets("storage"))
+    assert told == [row / len(table) for row in range(1, len(table) + 1)]
 
 
 def test_random_reads_fail_on_disks_and_nvme_carries_them():
