@@ -23,6 +23,7 @@ import pandas as pd
 from analysis import harm
 from analysis.output import as_text, draw, refuse, say
 from analysis.rates import projected, rate
+from analysis.spread import mean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,11 +94,23 @@ def accumulated(stored: Stored, points: int = 200) -> pd.DataFrame:
 def by_cause(stored: Stored) -> pd.DataFrame:
     """What caused the restarts: cause; restarts, extra_views, missing_views, discarded_views, each the mean of a run.
 
-    The cause of most extra views comes first. A restart after several failures at once counts for the first of them.
+    extra_views and missing_views have _ci95_low and _ci95_high beside them, NaN for a single run. The cause of most
+    extra views comes first. A restart after several failures at once counts for the first of them.
     """
     restarts = per_restart(stored).assign(restarts=1)
-    sums = restarts.groupby("cause")[["restarts", *COUNTS, "discarded_views"]].sum() / len(stored.summary)
-    return sums.sort_values(["extra_views", "restarts"], ascending=False, kind="stable").reset_index()
+    columns = ["restarts", *COUNTS, "discarded_views"]
+    # A row a cause and run, also where the run had no restart of the cause.
+    sums = restarts.pivot_table(
+        index="cause", columns="replication", values=columns, aggfunc="sum", fill_value=0
+    ).reindex(columns=pd.MultiIndex.from_product([columns, stored.summary["replication"]]), fill_value=0)
+    # float64[causes, runs]
+    views = {name: sums[name].to_numpy(np.float64) for name in columns}
+    means = pd.DataFrame({name: found.mean(axis=1) for name, found in views.items()}, index=sums.index)
+    for name in COUNTS:
+        intervals = [mean(runs) for runs in views[name]]
+        means[f"{name}_ci95_low"] = [interval.ci95_low for interval in intervals]
+        means[f"{name}_ci95_high"] = [interval.ci95_high for interval in intervals]
+    return means.sort_values(["extra_views", "restarts"], ascending=False, kind="stable").reset_index()
 
 
 def by_shard(shards: pd.DataFrame) -> pd.DataFrame:
@@ -180,7 +193,8 @@ def _draw_causes(axes: Axes, causes: pd.DataFrame, kinds: dict[str, str]) -> Non
 
 
 def _with_others(causes: pd.DataFrame) -> pd.DataFrame:
-    """The first causes, and one row for all that follow if there are more than fit."""
+    """The means of the first causes, and one row for all that follow if there are more than fit."""
+    causes = causes[["cause", "restarts", *COUNTS]]
     if len(causes) <= _MOST_CAUSES:
         return causes
     head, others = causes.head(_MOST_CAUSES - 1), causes.iloc[_MOST_CAUSES - 1 :]
@@ -216,7 +230,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, ValueError) as error:
         return refuse(given.directory, "clustersim run --out", error)
     found = [rate(every.figures), *([projected(every.figures, given.days)] if given.days else [])]
-    found += [] if drawn is None else [by_cause(drawn), *_most_damaged(given.directory)]
+    found += [] if drawn is None else [_with_halves(by_cause(drawn)), *_most_damaged(given.directory)]
     found += [harm.binned(every)]
     tables = [as_text(_named(table, every.points)) for table in found]
     picture = given.out or given.directory / "damage.png"
@@ -228,6 +242,16 @@ def _most_damaged(directory: Path) -> list[pd.DataFrame]:
     stored = directory / "shards"
     shards = by_shard(pd.read_parquet(stored)) if stored.exists() else pd.DataFrame()
     return [shards.head(_MOST_SHARDS)] if len(shards) > 1 else []
+
+
+def _with_halves(causes: pd.DataFrame) -> pd.DataFrame:
+    """The causes, with half of each 95 % interval in place of its ends."""
+    shown = causes.drop(columns=[f"{name}_ci95_{end}" for name in COUNTS for end in ("low", "high")])
+    for name in reversed(COUNTS):
+        half = (causes[f"{name}_ci95_high"] - causes[f"{name}_ci95_low"]) / 2
+        if half.notna().any():
+            shown.insert(list(shown).index(name) + 1, f"± {name}", half)
+    return shown
 
 
 def _named(table: pd.DataFrame, points: list[str]) -> pd.DataFrame:

@@ -59,7 +59,7 @@ def damage_by_cause(causes: pd.DataFrame) -> Figure:
     rows = causes[::-1]
     causes_of = zip(rows["cause"], rows["restarts"], strict=True)
     names = [f"{plain(cause)} ({restarts:.3g})" for cause, restarts in causes_of]
-    return _both_kinds(drawn, names, {name: {"x": rows[name]} for name in KINDS})
+    return _both_kinds(drawn, names, _bars(rows))
 
 
 def ledger(rows: pd.DataFrame) -> Figure:
@@ -83,11 +83,7 @@ def damage(points: pd.DataFrame) -> Figure:
         points: label, and extra_views and missing_views each with _ci95_low and _ci95_high (NaN if there is none).
     """
     rows = points[::-1]
-    bars = {
-        name: {"x": rows[name], "error_x": _ends(rows[name], rows[f"{name}_ci95_low"], rows[f"{name}_ci95_high"])}
-        for name in KINDS
-    }
-    return _both_kinds(_figure("views", ""), [plain(label) for label in rows["label"]], bars)
+    return _both_kinds(_figure("views", ""), [plain(label) for label in rows["label"]], _bars(rows))
 
 
 def time(hours: pd.DataFrame) -> Figure:
@@ -259,6 +255,14 @@ def _styled(figure: Figure) -> Figure:
         font={"family": "system-ui, sans-serif"},
     )
     return figure.update_xaxes(**axis, automargin=True).update_yaxes(**axis, automargin=True)
+
+
+def _bars(rows: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """The bars of both kinds, each with its 95 % interval, NaN if there is none."""
+    return {
+        name: {"x": rows[name], "error_x": _ends(rows[name], rows[f"{name}_ci95_low"], rows[f"{name}_ci95_high"])}
+        for name in KINDS
+    }
 
 
 def _both_kinds(figure: Figure, names: list[str], bars: dict[str, dict[str, Any]]) -> Figure:

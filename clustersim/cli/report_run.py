@@ -80,7 +80,7 @@ def _plots(result: Result, stored: damage.Stored) -> list[Plot]:
         ),
         Plot(
             plots.damage_by_cause(damage.by_cause(stored)),
-            "What the restarts of each cause added, mean of a run; in brackets, how many restarts.",
+            "What the restarts of each cause added, mean of a run and its 95 % interval; in brackets, how many.",
             "Bars of extra and missing views, one pair a cause; the table by cause is in damage.csv.",
         ),
         *drawn,
