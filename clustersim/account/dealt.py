@@ -69,16 +69,16 @@ class _Layer(NamedTuple):
         before = np.cumsum(size) - size
         first = np.flatnonzero(np.diff(dealt.reader, prepend=-1))
         local = before - np.repeat(before[first], np.diff(first, append=len(size)))
-        reads = len(dealt.kind)
-        values, rank = np.unique(np.concatenate((dealt.start, dealt.stop, local, local + size)), return_inverse=True)
-        kind = dealt.kind_of[dealt.reader]
-        key = np.concatenate((dealt.kind, dealt.kind, kind, kind)) * len(values) + rank
-        order = np.argsort(key[: 2 * reads], kind="stable")
+        values, rank = np.unique(np.concatenate((dealt.start, dealt.stop)), return_inverse=True)
+        ranks = len(values) + 1
+        key = np.tile(dealt.kind, 2) * ranks + rank
+        order = np.argsort(key, kind="stable")
         event = key[order]
-        low = np.searchsorted(event, key[2 * reads : 2 * reads + len(size)], side="right")
-        high = np.searchsorted(event, key[2 * reads + len(size) :])
-        depth = np.concatenate(([0], np.cumsum(np.where(order < reads, 1, -1))))
-        return cls(dealt, local, low, np.maximum(low, high), values[event % max(1, len(values))], depth)
+        kind = dealt.kind_of[dealt.reader] * ranks
+        low = np.searchsorted(event, kind + np.searchsorted(values, local, side="right"))
+        high = np.searchsorted(event, kind + np.searchsorted(values, local + size))
+        depth = np.concatenate(([0], np.cumsum(np.where(order < len(dealt.kind), 1, -1))))
+        return cls(dealt, local, low, np.maximum(low, high), values[event % ranks], depth)
 
     def alike(self) -> Ints:
         """A number for each block, int64[K]: those of one size and one number are read alike."""
@@ -132,7 +132,8 @@ class _Alike(NamedTuple):
         layers = [_Layer.of(dealt, sizes) for dealt in planned], [_Layer.of(dealt, sizes) for dealt in seen]
         order, firsts, of = number((sizes,))
         for layer in (*layers[0], *layers[1]):
-            order, firsts, of = number((of, layer.alike()))
+            if len(firsts) < len(sizes):  # else all are told apart
+                order, firsts, of = number((of, layer.alike()))
         return cls(layers, order[firsts], sizes[order[firsts]], of)
 
     @property
