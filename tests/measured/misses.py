@@ -41,7 +41,7 @@ MISSES = [
         "grain.DataLoader IndexSampler workers0, sampler check patched over",
         "grain 0.2.18",
         None,
-        "its check removed by hand: each of fewer ranks comes back a sample early, in an index shuffle that is not uniform",
+        "its check removed: each of fewer ranks comes back a sample early, in an index shuffle that is not uniform",
     ),
 ]
 
