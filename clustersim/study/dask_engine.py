@@ -1,14 +1,12 @@
 """The engine on a Dask cluster: one of our own on this machine, or a running one."""
 
-import signal
-import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from clustersim.study.engines import EngineError
+from clustersim.study.engines import EngineError, ctrl_c_held_back
 
 _ANSWER_S = 30
 # A cluster that grows with what waits for it should see more than its first workers can do.
@@ -49,19 +47,6 @@ class OnDask:
 
 
 @contextmanager
-def _deaf_to_ctrl_c() -> Iterator[None]:
-    """Processes that begin meanwhile leave Ctrl-C to their parent: what is ignored stays so in children."""
-    if threading.current_thread() is not threading.main_thread():  # where signals cannot be set
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
 def dask_engine(workers: int, scheduler: str | None) -> Iterator[OnDask]:
     """A cluster of so many processes on this machine, or a running scheduler's: its address, or its scheduler file.
 
@@ -79,7 +64,7 @@ def dask_engine(workers: int, scheduler: str | None) -> Iterator[OnDask]:
         if scheduler is None:
             open_now.callback(logging.disable, logging.root.manager.disable)
             logging.disable(logging.CRITICAL)
-            with _deaf_to_ctrl_c():
+            with ctrl_c_held_back():
                 cluster = distributed.LocalCluster(  # type: ignore[no-untyped-call]
                     n_workers=workers,
                     threads_per_worker=1,

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import Literal, ParamSpec, Protocol, TypeVar
 
@@ -135,6 +136,9 @@ class Processes:
         read, self._lifeline = context.Pipe(duplex=False)
         self.executor = ProcessPoolExecutor(self.workers, context, _serve, (read,))
         self._read = read
+        with ctrl_c_held_back():
+            for _ in range(self.workers):
+                self.executor.submit(int)  # a process begins with a task that finds none idle
 
     def replace(self) -> None:
         """Start new processes; the old ones end."""
@@ -151,9 +155,19 @@ class Processes:
         results._writer.close()  # type: ignore[attr-defined]
 
 
+@contextmanager
+def ctrl_c_held_back() -> Iterator[None]:
+    """Meanwhile Ctrl-C has to wait; processes that begin leave it to their parent from their first instant on."""
+    resource_tracker.ensure_running()  # which lets Ctrl-C through when it begins
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _serve(lifeline: Connection) -> None:
-    """A worker process begins: it ends with its parent, even with one that was killed, and leaves Ctrl-C to it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """A worker process begins: it ends with its parent, even with one that was killed."""
 
     def end_with_parent() -> None:
         # The other end is closed with the parent, or by it; nothing is ever sent.

@@ -2,6 +2,7 @@
 
 import contextlib
 import multiprocessing
+import signal
 import socket
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pandas as pd
 import pytest
 
 from clustersim import load_scenario, sweep
-from clustersim.study.engines import EngineError
+from clustersim.study.engines import EngineError, Processes
 
 VARY = {"checkpoint.every": ["5 min", "10 min"], "loader.preset": ["epoch", "reshuffle"]}
 
@@ -75,6 +76,14 @@ def test_workers_that_always_die_are_given_up(tmp_path):
     told = [line for line in done.stderr.splitlines() if line.startswith("clustersim.study.engines.EngineError: ")]
     assert len(told) == 1
     assert 'a script sweeps under `if __name__ == "__main__":`' in told[0]
+
+
+def test_workers_leave_ctrl_c_to_their_parent_from_their_first_instant():
+    pool = Processes(2)
+    blocked = pool.executor.submit(signal.pthread_sigmask, signal.SIG_BLOCK, ()).result()
+    pool.stop()
+    assert signal.SIGINT in blocked
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
 HALF_A_RESULT = """
