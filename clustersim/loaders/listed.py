@@ -72,7 +72,7 @@ class Interleaved(Listed):
     def _play(self, reader: int, until: int | None) -> tuple[Ints, tuple[list[int], int]]:
         groups = self.groups[reader]
         read, turn = list(self._starts[reader][0]), self._starts[reader][1]
-        left = sum(len(group) for group in groups) - sum(read)
+        left = sum(max(len(group) - k, 0) for group, k in zip(groups, read, strict=True))
         out: list[int] = []
         while len(out) < (left if until is None else min(until, left)):
             if read[turn] < len(groups[turn]):

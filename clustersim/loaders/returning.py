@@ -102,12 +102,17 @@ class ReaderLoader(OtherRanks):
         parts = self.parts
         if parts.comes_back == "remainder":
             return self._remainder(at, ranks, leg)
-        if parts.partition == "queue" and (at.read.any() or at.rest is not None):
+        within_epoch = at.read.any() or at.rest is not None
+        if parts.partition == "queue" and within_epoch:
             return self._requeued(at, ranks, leg)
-        if ranks != at.ranks and at.read.any() and parts.on_layout_change == "redivide":
+        if parts.takes_back:
+            read = np.maximum(at.read - parts.takes_back * self.rank_batches(at.ranks)[:, None], 0)
+            at = replace(at, read=read, base=np.minimum(at.base, read))
+        if ranks != at.ranks and within_epoch and parts.on_layout_change == "redivide":
             return self._redivided(at, ranks)
-        if ranks != at.ranks and parts.interleave > 1 and parts.saves == "samples":
-            return self._interleaved(at, ranks)
+        regrouped = at.rest is not None or (ranks != at.ranks and within_epoch)
+        if regrouped and parts.interleave > 1 and parts.saves == "samples":
+            return self._interleaved(at, ranks, leg)
         if parts.comes_back == "reapply" and not at.counted.any():  # an epoch's start, to which no offset applies
             return self._begin(at, at.epoch, ranks, at.family)
         if parts.comes_back == "reapply":
@@ -129,9 +134,6 @@ class ReaderLoader(OtherRanks):
             if isinstance(back, Refused):
                 return back
             return replace(back, counted={"doubled": 2, "last-leg": 0}.get(parts.miscount, 1) * back.counted)
-        if parts.takes_back:
-            read = np.maximum(at.read - parts.takes_back * self.rank_batches(at.ranks)[:, None], 0)
-            at = replace(at, read=read, base=np.minimum(at.base, read))
         if parts.snapshot_every == 1:
             return self._within(self._going_on(self._on_ranks(at, ranks), leg))
         return self._from_snapshot(at, ranks, leg)
@@ -195,7 +197,7 @@ class ReaderLoader(OtherRanks):
         if isinstance(at.rest, Redivided):
             stream, start = at.rest.stream, at.rest.start
         else:
-            begun = self._begin(at, at.epoch, family=at.family)
+            begun = replace(self._begin(at, at.epoch, family=at.family), order_epoch=at.order_epoch)
             parts = [self._unread(begun, rank, worker) for worker in range(workers) for rank in range(at.ranks)]
             stream, start = in_steps(parts, self.rank_batches(at.ranks), drops), 0
         position = start + int(at.read.sum())
@@ -204,24 +206,29 @@ class ReaderLoader(OtherRanks):
         batch = int(self.rank_batches(ranks).max())
         return self._with_rest(at, ranks, redivided(stream, position, ranks, workers, batch, drops))
 
-    def _interleaved(self, at: Standing, ranks: int) -> Standing | Refused:
+    def _interleaved(self, at: Standing, ranks: int, leg: int) -> Standing | Refused:
         """Each reader takes up how far its groups of shards were read, in the groups that it has now."""
-        fresh = self._begin(at, at.epoch, ranks, at.family)
+        fresh = self._going_on(replace(self._fresh(at, ranks), order_epoch=at.order_epoch), leg)
         now, then = self.deal(fresh), self.deal(at)
         assert isinstance(now, Interleaved)
         assert isinstance(then, Interleaved)
-        states = []
+        states = [then.state(reader, read) for reader, read in enumerate(at.read.T.ravel().tolist())]
+        total = np.array([sum(read) for read, _ in states], dtype=np.int64).reshape(at.read.T.shape).T
+        read, turn, counted = (self._by_rank(values, ranks) for values in (total, at.turn, at.counted))
+        there = self._within(replace(fresh, read=read, base=read, turn=turn, counted=counted))
+        if isinstance(there, Refused):
+            return there
+        begun = []
         for worker, rank in np.ndindex(fresh.read.T.shape):
             groups = now.groups[rank + len(fresh.read) * worker]
             own = rank if rank < len(at.read) else 0
-            if rank >= len(at.read) and self.parts.missing_state == "fresh":
-                states.append(([0] * len(groups), 0))
-                continue
-            read, turn = then.state(own + len(at.read) * worker, int(at.read[own, worker]))
-            if len(read) < len(groups) or turn >= len(groups):
-                return refusals.groups(at.ranks, len(read), ranks, len(groups))
-            states.append(([min(k, len(group)) for k, group in zip(read, groups, strict=False)], turn))
-        return self._with_rest(at, ranks, Interleaved(now.groups, states))
+            upto, next_group = states[own + len(at.read) * worker]
+            if not there.read[rank].any():  # it has no state, or begins the epoch again
+                upto, next_group = [0] * len(groups), 0
+            if len(upto) < len(groups) or next_group >= len(groups):
+                return refusals.groups(at.ranks, len(upto), ranks, len(groups))
+            begun.append((upto[: len(groups)], next_group))
+        return replace(fresh, rest=Interleaved(now.groups, begun), turn=there.turn, counted=there.counted)
 
     def _skip(self, at: Standing, batches: Ints) -> Standing | Refused:
         """Passed over batches, int64[ranks], count as delivered; a rank that has not as many is at its end."""

@@ -259,11 +259,12 @@ class Loader:
         if self.parts.counted_at == "issued" and self.loop_steps:
             for reader, its in zip(self.readers, state["readers"], strict=True):
                 for stream, one in zip(reader.streams, its["streams"], strict=True):
-                    one["read"] = [min(k + self.parts.prefetch * self.batch, stream.shards.length) for k in one["read"]]
+                    ahead = deepcopy(stream.shards)
+                    for _ in range(self.parts.prefetch * self.batch):
+                        ahead.next()
+                    one |= ahead.state()
         if self.parts.on_layout_change == "redivide":
-            read = sum(sum(stream.shards.read) for reader in self.readers for stream in reader.streams)
             state |= {"order": self.in_steps(), "dealt_from": self.dealt_from, "dealt_anew": self.dealt_anew}
-            state["position"] = self.dealt_from + read
         if self.parts.partition == "queue":
             then = self.as_issued() if self.parts.counted_at == "issued" else self
             doing = [shard for reader in then.readers for shard in reader.streams[0].shards.unfinished()]
@@ -435,9 +436,10 @@ class Loader:
         if count > share:
             raise RefusedError(f"{count} samples read of {share} that a reader has")
         order, step = state["order"], self.readers_count * self.batch
-        if state["position"] >= len(order):
+        position = state["dealt_from"] + sum(sum(one["read"]) for its in state["readers"] for one in its["streams"])
+        if position >= len(order):
             return
-        self.order, self.dealt_from = order, state["position"] // step * step
+        self.order, self.dealt_from = order, position // step * step
         left, streams = order[self.dealt_from :], self.readers_count * self.parts.workers
         if self.parts.last_batch == "drop":
             left = left[: len(left) // (streams * self.batch) * streams * self.batch]
