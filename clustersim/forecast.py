@@ -148,7 +148,7 @@ def forecast(scenario: Scenario) -> Forecast:
 
 
 def _cause(scenario: Scenario, failure: Stochastic) -> CauseForecast:
-    exposed, detection = scenario.cluster.exposed(failure.scope), law_of(failure.detection)
+    exposed, detection = scenario.cluster.exposed(failure.scope, failure.nodes_per_domain), law_of(failure.detection)
     repair_ns = _repair_ns(failure)
     takes: Literal["node for repair", "node for good", "no node"] = "node for repair"
     if repair_ns is None:

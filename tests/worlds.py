@@ -124,6 +124,7 @@ def domain_cause(draw):
         "scope": "domain",
         "law": draw(_LAW),
         "detection": draw(_DURATION),
+        **draw(st.sampled_from([{}, {"nodes_per_domain": 1}, {"nodes_per_domain": 2}])),
     }
     if draw(st.booleans()):
         cause |= {"repair": draw(_REPAIR), "transient": draw(st.sampled_from([0, 0, 0.4]))}

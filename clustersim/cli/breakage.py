@@ -61,7 +61,8 @@ def _peculiar(failure: Failure) -> list[str]:
         return said + slow + (_noticed(failure) if failure.kind in ("crash", "false-alarm") else [])
     said += _life(failure.law)
     if failure.scope == "domain":
-        said.append("takes whole domains")
+        own = failure.nodes_per_domain
+        said.append("takes whole domains" if own is None else f"takes {plural(own, 'node')} that are a domain")
     if failure.ages in _AGES:
         said.append(_AGES[failure.ages])
     if failure.steps is not None:

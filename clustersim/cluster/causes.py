@@ -49,3 +49,4 @@ class Cause:
     by_what_is_read: bool = False  # at the steps that the loader names as each leg begins
     degrees: tuple[int, ...] = ()
     slows: float = 1.0
+    nodes_per_domain: int = 1  # with scope "domain"

@@ -220,7 +220,7 @@ class Cluster:
             return (), "job"
         if strike.cause.scope == "node":
             return (strike.entity,), self.pool.place(strike.entity)
-        nodes = self._machine.domain(strike.entity)
+        nodes = self._machine.domain(strike.entity, strike.cause.nodes_per_domain)
         return nodes, "job" if self._in_job(nodes) else self.pool.place(nodes[0])
 
     def _in_job(self, nodes: Sequence[int]) -> tuple[int, ...]:

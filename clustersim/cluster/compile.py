@@ -233,6 +233,7 @@ def _cause(index: int, failure: Stochastic | Scripted, scenario: Scenario, seed:
         index=index,
         name=failure.cause,
         scope=failure.scope,
+        nodes_per_domain=failure.nodes_per_domain or scenario.cluster.nodes_per_domain or 1,
         ages=failure.ages,
         life=life_of(failure, per_ns),
         lemon_life=life_of(failure, per_ns * lemons.times) if lemons and failure.scope == "node" else None,

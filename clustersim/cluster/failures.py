@@ -57,7 +57,7 @@ class Failures:
         elif cause.scope == "job":
             self._push(cause, JOB, 0, self._lifetimes.life(cause, JOB, 0))
         else:
-            aging = machine.domains if cause.scope == "domain" else machine.all_nodes
+            aging = machine.domains(cause.nodes_per_domain) if cause.scope == "domain" else machine.all_nodes
             if cause.ages != "wall":
                 aging = machine.nodes
             for entity, life in self._lifetimes.first_lives(cause, aging, self._horizon):

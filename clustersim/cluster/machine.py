@@ -12,7 +12,8 @@ _AT_ONCE = Constant(0)
 class Machine:
     """Nodes 0 .. nodes - 1 are the job's at the start; spares, cold spares and nodes that may be borrowed follow.
 
-    Domain d has nodes_per_domain of them, those that may be borrowed left out.
+    Domains, of as many nodes each as a cause says, follow each other, those that may be borrowed left out; the copies
+    of a checkpoint lie in different ones of nodes_per_domain.
     """
 
     nodes: int
@@ -37,12 +38,10 @@ class Machine:
         """Nodes of the job and spares."""
         return self.nodes + self.spares + self.cold
 
-    @property
-    def domains(self) -> int:
-        """Failure domains; the last may have fewer nodes."""
-        return -(-self.own_nodes // self.nodes_per_domain)
+    def domains(self, size: int) -> int:
+        """Failure domains of so many nodes; the last may have fewer."""
+        return -(-self.own_nodes // size)
 
-    def domain(self, number: int) -> range:
+    def domain(self, number: int, size: int) -> range:
         """The nodes of a domain."""
-        first = number * self.nodes_per_domain
-        return range(first, min(first + self.nodes_per_domain, self.own_nodes))
+        return range(number * size, min((number + 1) * size, self.own_nodes))

@@ -84,7 +84,10 @@ class Cluster(Part):
     borrowed: Borrowed | None = None
     """Nodes of a shared pool that other work has to give up."""
     nodes_per_domain: PositiveCount | None = None
-    """Nodes that share a rack or a switch, and fail together from a cause with scope = "domain"; spares follow."""
+    """Nodes that share a rack or a switch, and fail together from a cause with scope = "domain"; spares follow.
+
+    A cause may have larger or smaller ones of its own.
+    """
     repair_slots: PositiveCount | None = None
     """Nodes that can be repaired at once; no bound if not said."""
     lemons: Lemons | None = None
@@ -92,10 +95,10 @@ class Cluster(Part):
     retirement: Retirement | None = None
     """When a node that fails too often is given up; never if not said."""
 
-    def exposed(self, scope: Literal["node", "domain", "job"]) -> float:
-        """How many times the stated rate of a cause strikes the job at full layout."""
+    def exposed(self, scope: Literal["node", "domain", "job"], nodes_per_domain: int | None = None) -> float:
+        """How many times the stated rate of a cause, with domains of its own or not, strikes the job at full layout."""
         if scope == "domain":
-            return -(-self.nodes // (self.nodes_per_domain or 1))
+            return -(-self.nodes // (nodes_per_domain or self.nodes_per_domain or 1))
         return self.nodes * self.mean_lemon if scope == "node" else 1
 
     @property

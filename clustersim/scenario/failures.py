@@ -109,6 +109,9 @@ class Stochastic(Part):
     """Draw each replication's rate from what `count` failures tell of it: Gamma(count + 1/2) / exposure."""
     scope: Literal["node", "domain", "job"] = "node"
     """A node fails, or all nodes of a domain at once, or the job stops without losing a node."""
+    nodes_per_domain: PositiveCount | None = None
+    """With scope = "domain": the nodes of one of its own domains, as a switch over several racks has them; those of
+    cluster.nodes_per_domain if not said."""
     ages: Literal["wall", "in_job", "training"] = "wall"
     """What time it ages by: always, only while its node is in the job, or only while the job trains."""
     renews: Literal["cause", "all"] = "cause"
@@ -152,6 +155,8 @@ class Stochastic(Part):
                 raise wrong(f'a rate {expected} with scope = "{self.scope}"', f'"{self.rate}"', key="rate")
         if self.scope == "domain":
             self._check_domain()
+        elif self.nodes_per_domain is not None:
+            raise wrong('scope = "domain" beside it', f'"{self.scope}"', key="nodes_per_domain")
         if self.uncertain and self.count is None:
             raise wrong("a count with its period, of which a rate is known", "none", key="uncertain")
         if self.steps is not None:

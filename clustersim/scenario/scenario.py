@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from clustersim.scenario.bounds import check_bounds
-from clustersim.scenario.checkpoint import Checkpoint
+from clustersim.scenario.checkpoint import Checkpoint, Tier
 from clustersim.scenario.cluster import Cluster
 from clustersim.scenario.corpora import Corpus, check_shares
 from clustersim.scenario.cost import Cost
@@ -51,13 +51,6 @@ _OF_POISON: dict[str, tuple[object, ...]] = {
     "state_ahead": (0,),
 }
 _MOST_SERVICES = 10**6
-# What failures take ("process": no node) that leave a tier, by what it survives.
-_SURVIVED = {
-    "process": ("process",),
-    "node": ("process", "node"),
-    "domain": ("process", "node", "domain"),
-    "job": ("process", "node", "domain"),
-}
 _BY_SHARD = ("shards", "contiguous-shards", "queue")
 _SHARD_ORDERS = ("shard-shuffle", "sequential", "nested-shuffle")
 # The orders that a part of an epoch can be dealt from, by (partition, permutes), and what asks for them.
@@ -71,13 +64,24 @@ _ORDERS_OF_PARTS: dict[tuple[str, str], tuple[tuple[str, ...], str]] = {
 }
 
 
-def _taken(failure: Failure) -> tuple[str, ...]:
-    """What a failure may take from the job: a node, a domain, or no more than the processes."""
+def _taken(failure: Failure, nodes_per_domain: int) -> list[str | int]:
+    """What a failure may take from the job: no more than the processes, a node, or so many domains of such a size."""
     if isinstance(failure, Traced):
-        return ("node",)
+        return ["node"]
     if isinstance(failure, Scripted) or failure.repair is None or failure.transient == 1:
-        return ("process",)
-    return ("process", failure.scope) if failure.transient else (failure.scope,)
+        return ["process"]
+    domains = -(-(failure.nodes_per_domain or nodes_per_domain) // nodes_per_domain)
+    taken: str | int = domains if failure.scope == "domain" else "node"
+    return ["process", taken] if failure.transient else [taken]
+
+
+def _outlives(tier: Tier, taken: str | int) -> bool:
+    """Whether a tier is left after a failure that takes so much."""
+    if taken == "process" or tier.survives == "job":
+        return True
+    if isinstance(taken, int):
+        return tier.survives == "domain" and taken < tier.copies
+    return tier.survives != "process"
 
 
 class Scenario(Part):
@@ -359,14 +363,22 @@ class Scenario(Part):
             raise wrong(expected, "nothing", key="checkpoint.parameters")
         if checkpoint.reads_by_bandwidth and self.recovery.load is not None:
             raise wrong("either load or a bandwidth to read the checkpoint", "both", key="recovery.load")
-        struck = {taken for failure in self.failures for taken in _taken(failure)}
+        struck = [each for failure in self.failures for each in _taken(failure, self.cluster.nodes_per_domain or 1)]
         for index, tier in enumerate(checkpoint.tiers):
-            if struck and not struck & set(_SURVIVED[tier.survives]):
+            if struck and not any(_outlives(tier, taken) for taken in struck):
                 key = f"checkpoint.tiers.{index}.survives"
                 raise wrong("a tier that survives at least one of the failures", f'"{tier.survives}"', key=key)
         if self.cost is not None and self.cost.checkpoint_tb_month and self.sizes.checkpoint_bytes == 0:
             expected = "bytes a parameter, and their number, beside cost.checkpoint_tb_month"
             raise wrong(expected, "nothing", key="checkpoint.bytes_per_parameter")
+
+    def _check_domain(self, index: int, failure: Stochastic) -> None:
+        nodes, own = failure.nodes_per_domain, self.cluster.own_nodes
+        if nodes is None and self.cluster.nodes_per_domain is None:
+            raise wrong('the nodes of a domain with scope = "domain"', "nothing", key="cluster.nodes_per_domain")
+        if nodes is not None and nodes > own:
+            key = f"failures.{index}.nodes_per_domain"
+            raise wrong(f"at most {own}, the nodes and spares of the cluster", str(nodes), key=key)
 
     def _check_maintenance(self, sizes: Sizes) -> None:
         names = [failure.cause for failure in self.failures]
@@ -388,8 +400,8 @@ class Scenario(Part):
         for index, failure in enumerate(self.failures):
             if failure.cause in causes[:index]:
                 raise wrong("a cause that no other failure has", f'"{failure.cause}"', key=f"failures.{index}.cause")
-            if isinstance(failure, Stochastic) and failure.scope == "domain" and self.cluster.nodes_per_domain is None:
-                raise wrong('the nodes of a domain with scope = "domain"', "nothing", key="cluster.nodes_per_domain")
+            if isinstance(failure, Stochastic) and failure.scope == "domain":
+                self._check_domain(index, failure)
             if isinstance(failure, Traced) and failure.nodes != self.cluster.own_nodes:
                 expected = f"{self.cluster.own_nodes}, the nodes and spares of the cluster"
                 raise wrong(expected, str(failure.nodes), key=f"failures.{index}.nodes")

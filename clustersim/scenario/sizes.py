@@ -161,7 +161,7 @@ def measure(
     steps = _steps(run, batches, samples, tokens_per_sample, data)
     failures_per_ns, slow_per_ns = (
         math.fsum(
-            cause.failures_per_ns(cluster.gpus_per_node) * cluster.exposed(cause.scope)
+            cause.failures_per_ns(cluster.gpus_per_node) * cluster.exposed(cause.scope, cause.nodes_per_domain)
             for cause in failures
             if isinstance(cause, Stochastic) and cause.stops_job is stops_job
         )

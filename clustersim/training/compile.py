@@ -139,7 +139,8 @@ class World:
             horizon_ns=scenario.sizes.limit_ns,
         )
         plan, phases = job_plan(scenario), Hashed(seed, replication, "recovery")
-        store = Store(plan.tiers, [Hashed(seed, replication, "checkpoint", tier.name) for tier in plan.tiers])
+        fates = [Hashed(seed, replication, "checkpoint", tier.name) for tier in plan.tiers]
+        store = Store(plan.tiers, fates, machine.nodes_per_domain)
         self.job = Job(self.env, self.cluster, plan, store, causes, phases, feed)
 
     def run(self, progress: Callable[[float], object] | None = None) -> History:

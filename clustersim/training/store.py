@@ -40,8 +40,9 @@ class _Entry:
 class Store:
     """The checkpoints of all tiers; in each the older ones lie below the newer ones, in steps and in time."""
 
-    def __init__(self, tiers: Sequence[Tier], fates: Sequence[Hashed]) -> None:
+    def __init__(self, tiers: Sequence[Tier], fates: Sequence[Hashed], nodes_per_domain: int) -> None:
         """`fates`: for each tier the random stream of what is wrong with its checkpoints."""
+        self._nodes_per_domain = nodes_per_domain
         self._tiers = tiers
         self._fates = fates
         self._entries: list[deque[_Entry]] = [deque() for _ in tiers]
@@ -80,7 +81,7 @@ class Store:
         if not self._mortal or not hit.lost:
             return
         self._lost_nodes += len(hit.lost)
-        self._lost_groups += 1
+        self._lost_groups += len({node // self._nodes_per_domain for node in hit.lost})
         for tier in self._mortal:
             if not self._tiers[tier].survives_loss(self._lost_nodes, self._lost_groups):
                 self._entries[tier].clear()

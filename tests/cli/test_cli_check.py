@@ -112,9 +112,11 @@ def test_what_is_peculiar_to_a_cause_is_told(clustersim, cause, words):
 
 def test_domains_and_uncertain_rates_are_told(clustersim):
     switch = '{cause="switch",scope="domain",rate="1 per domain-year"}'
+    row = '{cause="row",scope="domain",nodes_per_domain=8,rate="1 per domain-year"}'
     wear = '{cause="wear",count=8,over="27 d",on_nodes=64,uncertain=true}'
-    page = told(clustersim, failures=f"[{switch},{wear}]", **{"cluster.nodes_per_domain": 4})
-    assert "; switch: takes whole domains; wear: a rate of which 8 failures tell checkpoint" in page
+    page = told(clustersim, failures=f"[{switch},{row},{wear}]", **{"cluster.nodes_per_domain": 4})
+    domains = "switch: takes whole domains; row: takes 8 nodes that are a domain"
+    assert f"; {domains}; wear: a rate of which 8 failures tell checkpoint" in page
 
 
 def test_how_a_smaller_job_goes_on_is_told(clustersim):

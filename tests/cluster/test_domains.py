@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from clustersim import load_scenario, simulate
+from clustersim import ScenarioError, load_scenario, simulate
 
 SWITCH = {"cause": "switch", "scope": "domain", "law": {"type": "empirical", "durations": ["10 h"]}}
 
@@ -61,6 +61,25 @@ def test_a_domain_that_never_comes_back_keeps_the_nodes_that_were_in_repair():
     assert run.history.wall_ns == 10 * 3600 * 10**9
 
 
+def test_a_switch_takes_all_its_racks():
+    """Five racks of two nodes under switches of four: racks fail at 9 h for 3 h, switches at 10 h for 1 h or for 4."""
+    rack = SWITCH | {"cause": "rack", "nodes_per_domain": 2, "law": {"type": "empirical", "durations": ["9 h"]}}
+    for repair, back in (("1 h", 12), ("4 h", 14)):
+        failures = [rack | {"repair": "3 h"}, SWITCH | {"repair": repair}]
+        run = simulate(machine(failures, run={"wall_time": "15 h"}))
+        struck = run.events[run.events["kind"] == "failure"].groupby("cause")["node"].apply(list).to_dict()
+        assert struck == {"rack": [0, 2, 4, 6, 8], "switch": [0, 4, 8]}
+        assert run.events[run.events["kind"] == "repair"]["time_h"].tolist() == [back] * 10
+
+
+def test_a_switch_alone_takes_the_racks_that_are_whole():
+    """Its two racks go in one repair and one slot, whatever the domains of other causes are."""
+    switch = SWITCH | {"repair": "2 h", "nodes_per_domain": 4}
+    run = simulate(machine([switch], cluster__nodes_per_domain=2, cluster__repair_slots=1))
+    back = run.events[run.events["kind"] == "repair"].groupby("time_h")["node"].apply(list).to_dict()
+    assert back == {12: [0, 1, 2, 3], 14: [4, 5, 6, 7], 16: [8, 9]}
+
+
 def test_a_transient_failure_of_a_domain_takes_no_node():
     run = simulate(machine([SWITCH]))
     assert [kind for _, kind, _, _ in told(run)] == ["failure"] * 3
@@ -86,3 +105,18 @@ def test_the_job_is_hit_by_the_domains_that_it_runs_on():
     assert scenario.sizes.failures_per_ns * 86_400 * 10**9 == pytest.approx(2 / 10)
     counted = machine([SWITCH | {"count": 8, "over": "40 d", "on_domains": 2}])
     assert counted.sizes.failures_per_ns == pytest.approx(scenario.sizes.failures_per_ns)
+    racks = machine([SWITCH | {"rate": "1 per 10 domain-days", "nodes_per_domain": 2}])
+    assert racks.sizes.failures_per_ns == pytest.approx(3 / 2 * scenario.sizes.failures_per_ns)
+
+
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        ({"nodes_per_domain": 11}, "expected at most 10, the nodes and spares of the cluster, found 11"),
+        ({"nodes_per_domain": 2, "scope": "node"}, 'expected scope = "domain" beside it, found "node"'),
+    ],
+)
+def test_domains_of_its_own_that_a_cause_cannot_have(keys, line):
+    with pytest.raises(ScenarioError) as refused:
+        machine([SWITCH | keys])
+    assert str(refused.value) == f"scenario: failures.0.nodes_per_domain: {line}"

@@ -180,6 +180,16 @@ def test_the_loss_of_a_domain_of_three_nodes(tier, kept):
     assert legs(run)[0] == (0, 25, kept, 3)
 
 
+@pytest.mark.parametrize(("copies_in", "copies", "kept"), [(2, 2, 20), (2, 3, 24), (1, 4, 20), (4, 2, 24)])
+def test_the_loss_of_a_switch_is_that_of_all_its_domains(copies_in, copies, kept):
+    """A switch of four nodes; the copies lie in different racks of two, on different nodes, or under switches."""
+    cluster = {"nodes": 4, "gpus_per_node": 1, "spares": 4, "nodes_per_domain": copies_in}
+    switch = wears("switch", "271 s", scope="domain", nodes_per_domain=4)
+    tier = {**MEMORY, "survives": "domain", "copies": copies}
+    run = run_that_is_struck([271], switch, tiers=[tier], cluster=cluster)
+    assert legs(run)[0] == (0, 25, kept, 4)
+
+
 @pytest.mark.parametrize(("copies", "kept"), [(2, 20), (3, 24)])
 def test_nodes_that_are_lost_in_one_recovery_add_up(copies, kept):
     """The second node is lost before the first is missed."""
@@ -236,6 +246,13 @@ def test_a_tier_that_survives_none_of_the_failures_is_refused():
         tiered([node])
     tiered([{**node, "transient": 0.5}])
     tiered([])
+    switch = {"cause": "switch", "scope": "domain", "nodes_per_domain": 4, "rate": "1 per domain-day", "repair": "1 h"}
+    copies = [{**MEMORY, "survives": "domain", "copies": count} for count in (2, 3)]
+    with pytest.raises(
+        ScenarioError, match='expected a tier that survives at least one of the failures, found "domain"'
+    ):
+        tiered([switch], tiers=copies[:1], cluster__nodes_per_domain=2)
+    tiered([switch], tiers=copies[1:], cluster__nodes_per_domain=2)
 
 
 def test_bytes_of_a_tier_and_waiting_beside_tiers():
