@@ -310,7 +310,7 @@ class Readers:
         """Whether `reads_to_count` are right in all, and not step by step: behind buffers that a restart loses."""
         parts = self.parts
         lost = self._rebases and not self._dealer.lists and not self._endless and not parts.buffer_saved
-        told = parts.partition not in ("strided", "queue") and parts.permutes == "epoch" and not self._draws
+        told = parts.partition != "strided" and parts.permutes == "epoch" and not self._draws
         return lost and told and self._order.law != "other"
 
     def below(self, stretches: Sequence[Journey], step: int) -> list[Journey]:

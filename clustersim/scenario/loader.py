@@ -257,7 +257,15 @@ _TOGETHER: list[tuple[str, dict[str, tuple[object, ...]]]] = [
     ("counted_in", _UNITS),
     ("taken_for", _UNITS),
     ("carry", {"saves": ("samples",), "comes_back": ("exact",), "state_ahead": (0,)}),
-    ("buffer", {"counted_at": ("trained",), "snapshot_every": (1,), "last_batch": _WHOLE}),
+    (
+        "buffer",
+        {
+            "counted_at": ("trained",),
+            "snapshot_every": (1,),
+            "last_batch": _WHOLE,
+            "partition": ("global", *_PARTS[:-1]),  # of a queue it would hold samples of several shards in progress
+        },
+    ),
     ("buffer_kind", {"buffer": ()}),
     ("buffer_saved", {"buffer": (), "saves": ("samples",)}),
     ("buffer_seed", {"buffer": ()}),
@@ -315,7 +323,6 @@ _KEPT_BUFFER: list[tuple[str, object]] = [
     ("buffer_saved", True),
     ("buffer_kind", "window"),
     ("partition", "strided"),
-    ("partition", "queue"),
     ("permutes", "part"),
     ("repeats", None),
 ]

@@ -171,7 +171,6 @@ def test_at_any_size_views_are_conserved_and_each_buffer_is_lost_once():
         ("loader.buffer_saved", True),
         ("loader.buffer_kind", "window"),
         ("loader.repeats", 2),
-        ("loader.partition", "queue"),
         ("data.order", "with-replacement"),
     ],
 )

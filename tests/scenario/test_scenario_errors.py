@@ -456,6 +456,16 @@ def test_a_wrong_value_is_told_in_one_line(document, override, line):
             'data.order: expected "shuffle" or "shuffle-once" with loader.permutes = "part", found "shard-shuffle"',
         ),
         (
+            {"loader": {"saves": "samples", "comes_back": "exact", "partition": "queue", "buffer": 64}},
+            'loader.buffer: expected partition = "global" or "strided" or "contiguous" or "shards" or '
+            '"contiguous-shards" or "filtered" or "slices" beside 64, found "queue"',
+        ),
+        (
+            {"loader": {"saves": "samples", "comes_back": "exact", "partition": "queue", "readers_per_rank": 2}},
+            'loader.readers_per_rank: expected partition = "strided" or "contiguous" or "shards" or '
+            '"contiguous-shards" or "filtered" or "slices" beside 2, found "queue"',
+        ),
+        (
             {
                 "loader": {"saves": "samples", "comes_back": "exact", "partition": "contiguous", "permutes": "part"},
                 "data": {"samples": "60 M"},
