@@ -34,6 +34,8 @@ def stopped(arguments, after_s, by):
         signal.signal(signal.SIGPROF, before)
 
 
+# A file that a library had just opened is closed when it is collected.
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("instants", [1, pytest.param(20, marks=pytest.mark.slow)])
 def test_stopped_anywhere(name, instants, folder, capsys):
