@@ -39,8 +39,8 @@ class Hit(NamedTuple):
 class Cluster:
     """Nodes, failures, spares and repair. Two events a failure: the strike, and the end of the repair.
 
-    The job hears of what concerns it through `on_hit` (a failure of a node that it holds, or of the job itself),
-    `on_return` (there is one spare more, or none left that will come), `on_plan` (nodes are to leave: it saves, and
+    The job hears of what concerns it through `on_hits` (failures of nodes that it holds, or of the job itself, all of
+    one event), `on_return` (there is one spare more, or none left that will come), `on_plan` (nodes are to leave: it saves, and
     calls `let_go`) and `on_pace` (what is slow has changed); each is told the time.
     """
 
@@ -61,7 +61,8 @@ class Cluster:
         self._reserve = Reserve(env, self.pool, lifetimes, machine, self._ready)
         self.happenings: list[Happening] = []
         self.leg = 0  # the job's current leg, for the log
-        self.on_hit: Callable[[Hit, int], None] = lambda hit, now: None
+        self._hits: list[Hit] = []  # that the job is to hear of when the event is over
+        self.on_hits: Callable[[list[Hit], int], None] = lambda hits, now: None
         self.on_return: Callable[[int], None] = lambda now: None
         self.on_plan: Callable[[Plan, int], None] = lambda plan, now: None
         self.on_pace: Callable[[int], None] = lambda now: None
@@ -98,6 +99,13 @@ class Cluster:
         while (strike := self.failures.pop(now)) is not None:
             self._break(strike, now)
         self.arm(now)
+        self._tell(now)
+
+    def _tell(self, now: int) -> None:
+        """The last that happens in an event that strikes: what the job does about it may come at once."""
+        if self._hits:
+            hits, self._hits = self._hits, []
+            self.on_hits(hits, now)
 
     def _break(self, strike: Strike, now: int) -> None:
         cause, entity, k = strike
@@ -124,7 +132,7 @@ class Cluster:
             return
         lost = self._leave(strike, nodes, now, detection if cause.repair_at_detection else 0)
         if where == "job":
-            self.on_hit(Hit(cause, k, lost, detection), now)
+            self._hits.append(Hit(cause, k, lost, detection))
         elif not self.returning:
             self.on_return(now)
 
@@ -232,7 +240,8 @@ class Cluster:
         nodes, where = self._struck(strike)
         lost = () if where == "repair" else self._leave(strike, nodes, now, 0)
         self._log(now, "detection", cause, entity, "job")
-        self.on_hit(Hit(cause, k, lost, 0, since), now)
+        self._hits.append(Hit(cause, k, lost, 0, since))
+        self._tell(now)
 
     def _log(self, now: int, kind: str, cause: Cause, node: int, where: Place) -> None:
         self.happenings.append(Happening(now, kind, cause.name, node, where, self.leg))
@@ -253,6 +262,7 @@ class Cluster:
     def strike_job(self, cause: Cause, entry: int, now: int) -> None:
         """A scripted failure hits the job."""
         self._break(Strike(cause, JOB, entry), now)
+        self._tell(now)
 
     def take(self, now: int) -> int:
         """The job takes the spare with the lowest number."""

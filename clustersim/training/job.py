@@ -91,7 +91,7 @@ class Job:
         self._interruptions = 0
         self._ended = 0  # legs
         self._failed_until = 0  # the step that failed in place is over
-        cluster.on_hit = self._hit
+        cluster.on_hits = self._hit
         cluster.on_return = self._returned
         cluster.on_plan = self._planned
         cluster.on_pace = self._paced
@@ -100,12 +100,15 @@ class Job:
 
     # --- what the cluster tells
 
-    def _hit(self, hit: Hit, now: int) -> None:
-        """A failure of a node that the job holds, or of the job as a whole."""
-        if hit.lost:
+    def _hit(self, hits: Sequence[Hit], now: int) -> None:
+        """Failures of nodes that the job holds, or of the job as a whole; nothing else of this event is to come."""
+        for hit in hits:
             self._staffing.lose(hit.lost, now)
-        self.hits.append(hit)
-        self._decide_at_this_instant(now)
+        self.hits += hits
+        if now < self._env.peek():
+            self._decide(now)
+        else:
+            self._decide_at_this_instant(now)
 
     def _returned(self, now: int) -> None:
         """A node is back from repair."""
@@ -142,11 +145,14 @@ class Job:
     def _decide_at_this_instant(self, now: int) -> None:
         if self.deciding_at != now:
             self.deciding_at = now
-            Alarm(self._env, now, Rank.DECIDE, self._decide)
+            Alarm(self._env, now, Rank.DECIDE, self._decision_due)
 
-    def _decide(self, alarm: Alarm) -> None:
+    def _decision_due(self, alarm: Alarm) -> None:
+        self._decide(alarm.at_ns)
+
+    def _decide(self, now: int) -> None:
         """What completes at this instant is complete; then failures count; then nodes that came back."""
-        now, self.deciding_at = alarm.at_ns, None
+        self.deciding_at = None
         if self.state in _TIMED and now == self._recovery.ends_ns:
             self._phases_done(now)
         state = self.state
@@ -224,7 +230,7 @@ class Job:
         if ends_ns == now or ends_ns < self._env.peek():
             self._phases_done(ends_ns)
         elif ends_ns < now + NEVER:
-            Alarm(self._env, ends_ns, Rank.DECIDE, self._decide)
+            Alarm(self._env, ends_ns, Rank.DECIDE, self._decision_due)
 
     def _stop_phases(self, now: int) -> None:
         """The phases are over, or cut short: loads that were over by now and failed are known to be of no use."""

@@ -18,31 +18,26 @@ class Recovering:
         """When the last of the running phases is over."""
         self._begin_ns = begin_ns
         self._spans: list[Span] = []
-        self._running: list[Span] = []
 
     def run(self, now: int, phases: Sequence[tuple[Phase, int]], nodes: int) -> int:
         """Begin phases (name, duration) with so many nodes held, and say when the last is over.
 
-        The ones before must have been stopped.
+        The ones before must be over, or stopped.
         """
-        running = self._running
         for phase, duration in phases:
             if duration:
-                running.append(Span(phase, now, now := now + duration, nodes))
+                self._spans.append(Span(phase, now, now := now + duration, nodes))
         self.ends_ns = now
         return now
 
     def stop(self, now: int) -> None:
-        """Write down what of the running phases is over by now; the rest will not be."""
+        """What of the running phases is not over by now will not be."""
         if now < self.ends_ns:
-            self._running = [
-                span if span.end_ns <= now else span._replace(end_ns=now)
-                for span in self._running
-                if span.begin_ns < now
-            ]
-        self._spans += self._running
-        self._running.clear()
+            while self._spans and self._spans[-1].begin_ns >= now:
+                self._spans.pop()
+            if self._spans and self._spans[-1].end_ns > now:
+                self._spans[-1] = self._spans[-1]._replace(end_ns=now)
 
     def record(self) -> Recovery:
-        """What it came to so far."""
+        """What it came to; its phases must be over, or stopped."""
         return Recovery(self._begin_ns, tuple(self._spans), self.interruptions)

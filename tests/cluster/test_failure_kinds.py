@@ -36,7 +36,7 @@ def hits_of(scenario, seconds, trains_from=0):
     env, causes = simpy.Environment(), causes_of(scenario, 0, 0)
     heard = []
     cluster = Cluster(env, causes, Lifetimes(0, 0), machine_of(scenario), scenario.sizes.limit_ns)
-    cluster.on_hit = lambda hit, now: heard.append((now / SECOND, hit))
+    cluster.on_hits = lambda hits, now: heard.extend((now / SECOND, hit) for hit in hits)
     cluster.arm(0)
     env.run(until=trains_from * SECOND + 1)
     cluster.training_starts(env.now)
