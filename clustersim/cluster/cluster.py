@@ -40,8 +40,8 @@ class Cluster:
     """Nodes, failures, spares and repair. Two events a failure: the strike, and the end of the repair.
 
     The job hears of what concerns it through `on_hits` (failures of nodes that it holds, or of the job itself, all of
-    one event), `on_return` (there is one spare more, or none left that will come), `on_plan` (nodes are to leave: it saves, and
-    calls `let_go`) and `on_pace` (what is slow has changed); each is told the time.
+    one event), `on_return` (there is one spare more, or none left that will come), `on_plan` (nodes are to leave: it
+    saves, and calls `let_go`) and `on_pace` (what is slow has changed); each is told the time.
     """
 
     def __init__(

@@ -61,6 +61,8 @@ class Failures:
             if cause.ages != "wall":
                 aging = machine.nodes
             for entity, life in self._lifetimes.first_lives(cause, aging, self._horizon):
+                if cause.ages != "wall":
+                    self._due[cause.index, entity] = life
                 self._push(cause, entity, 0, life)
 
     def _push(self, cause: Cause, node: int, k: int, due: int) -> None:
@@ -125,7 +127,9 @@ class Failures:
     def _end(self, cause: Cause, node: int) -> int:
         """The end of life, by the cause's own time, of an aging pair in the job since the start or since it joined."""
         due = self._due.get((cause.index, node))
-        return self._first_life(cause, node) if due is None else due
+        if due is None:
+            due = self._due[cause.index, node] = self._first_life(cause, node)
+        return due
 
     def _first_life(self, cause: Cause, node: int) -> int:
         return self._lifetimes.life(cause, node, 0, self._lifetimes.is_lemon(node, 0))
