@@ -66,15 +66,15 @@ class OtherRanks(Readers):
     def _in_the_input(self, at: Standing, ranks: int) -> Standing:
         """Each where it had read the input to, which all of them read whole, and what it holds of it."""
         held, own, share = self._carried.held(at.before), np.arange(at.ranks)[:, None], np.arange(ranks)[:, None]
-        pulled = at.read + held
+        pulled, whole, batch = at.read + held, self._lengths(at).sum(), self.rank_batches(at.ranks)
+        # Who finds no whole batch has read on to the end.
+        ends = at.ahead[:, -1:] < batch[:, None] if at.ahead.size else np.zeros((at.ranks, 1), bool)
         if self.parts.partition == "slices":
-            batch, now = self.rank_batches(at.ranks)[:, None], self.rank_batches(ranks)[:, None]
-            local = self._by_rank(-(-pulled // batch), ranks) * now
+            batches = np.where(ends, -(-whole // batch.sum()), -(-pulled // batch[:, None]))
+            local = self._by_rank(batches, ranks) * self.rank_batches(ranks)[:, None]
         else:
             read = np.where(pulled > 0, (pulled - 1) * at.ranks + own + 1, 0)
-            if at.ahead.size:  # who finds no whole batch has read on to the end
-                ends = at.ahead[:, -1] < self.rank_batches(at.ranks)
-                read = np.where(ends[:, None], self._lengths(at).sum(), read)
+            read = np.where(ends, whole, read)
             local = np.maximum(-((share - self._by_rank(read, ranks)) // ranks), 0)
         before = self._by_rank(at.before + 1, ranks) - 1
         begin = local - self._carried.held(before)

@@ -103,7 +103,11 @@ WRONG = [
     ("csv", HEAD + b"a,5,6,x\nb,2,3,x\n", "trace: expected times in order, found row 2 before the one above"),
     ("csv", b"host," + HEAD + b"a,b,1,2,x\n", 'trace: expected each column once, found "host" again'),
     ("csv", HEAD.decode().encode("utf-16"), "trace: expected a table of faults, found an error ('utf-8' codec can't"),
-    ("csv", gzip.compress(HEAD, mtime=0)[:20], "trace: expected a table of faults, found an error ('utf-8' codec can't"),
+    (
+        "csv",
+        gzip.compress(HEAD, mtime=0)[:20],
+        "trace: expected a table of faults, found an error ('utf-8' codec can't",
+    ),
     ("json", b"[" * 100_000, "trace: expected a table of faults, found an error (maximum recursion depth"),
     ("json", b"[[1, 2]]", "trace: expected a table of faults, found an error (All items in data must be"),
     (
