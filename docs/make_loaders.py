@@ -63,6 +63,10 @@ DIVIDED = [
     ("the position of all ranks", {"on_layout_change": "reshard", "missing_state": "fresh"}),
     ("what no rank has read, dealt out anew", {"on_layout_change": "redivide", "missing_state": "fresh"}),
     ("one order of all samples, which the ranks divide", {"permutes": "epoch", "partition": "strided"}),
+    (
+        "one order of all samples, which the ranks divide",
+        {"reader_seeds": "own", "permutes": "epoch", "partition": "strided"},
+    ),
 ]
 
 
