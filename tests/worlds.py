@@ -117,14 +117,14 @@ def node_cause(draw):
 
 
 @st.composite
-def domain_cause(draw):
+def domain_cause(draw, nodes):
     cause = {
         "cause": f"cause {draw(st.integers(0, 10**6))}",
         "rate": f"{draw(st.sampled_from([0.2, 3, 40]))} per domain-day",
         "scope": "domain",
         "law": draw(_LAW),
         "detection": draw(_DURATION),
-        **draw(st.sampled_from([{}, {"nodes_per_domain": 1}, {"nodes_per_domain": 2}])),
+        **draw(st.sampled_from([{}, {"nodes_per_domain": 1}, {"nodes_per_domain": min(2, nodes)}])),
     }
     if draw(st.booleans()):
         cause |= {"repair": draw(_REPAIR), "transient": draw(st.sampled_from([0, 0, 0.4]))}
@@ -210,7 +210,7 @@ def scenarios(draw):
     policy = draw(st.sampled_from(["spare", "wait", "shrink"]))
     causes = draw(
         st.lists(
-            node_cause() | domain_cause() | job_cause() | scripted_cause(least, degree),
+            node_cause() | domain_cause(degree * unit_nodes) | job_cause() | scripted_cause(least, degree),
             max_size=4,
             unique_by=lambda c: c["cause"],
         )

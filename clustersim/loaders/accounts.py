@@ -165,8 +165,9 @@ class CorpusReads:
         return found
 
     def _damage_by_fronts(self, ticks: Ints) -> Damage | None:
-        """Damage before each tick where fronts of reading tell it, of which the last is that of the ledger."""
-        assert isinstance(self.loader, ReaderLoader)
+        """Damage before each tick where fronts of reading tell it, of which the last is that of the ledger; or None."""
+        if not isinstance(self.loader, ReaderLoader):
+            return None
         found = self.loader.damage_behind(self.planned, self.kept, ticks, self._rng())
         if found is not None:
             ledger = self._count(self.to_count)
