@@ -28,6 +28,7 @@ class Source(NamedTuple):
 
     family: int
     epoch: int
+    same: bool  # the seed knows no other epoch
     deals: tuple[Deal | Listed, ...] | Endless
     readers: int
     reader: int
@@ -134,7 +135,8 @@ class FlowSpaces:
                 pieces.append(deal.read(source.reader, low, high))
                 continue
             offsets = deal.offsets(source.reader, low, high)
-            pieces.append(self._order.samples_at(source.family, source.epoch + later, offsets))
+            epoch = source.epoch if source.same else source.epoch + later
+            pieces.append(self._order.samples_at(source.family, epoch, offsets))
         return np.concatenate(pieces)
 
     def _play(self, number: int, until: int | None) -> tuple[Ints, Ints]:

@@ -36,6 +36,7 @@ class Pass:
     drops: bool  # whether a last batch that is not whole is dropped
     rank_batch: Ints  # int64[ranks], samples a step
     endless: bool
+    same: bool  # the seed knows no other epoch
     number_flows: Callable[[], Ints] | None  # what the readers yield behind their buffers; None: they have none
     base: Ints  # int64[ranks, workers], the local position at which each flow begins
     before: Ints  # int64[ranks, workers], which of the carried buffers each flow began with, -1: an empty one
@@ -103,8 +104,12 @@ class Pass:
             origin = epoch * lengths
             low, high = np.clip(begun - origin, 0, lengths), np.clip(ended - origin, 0, lengths)
             if (high > low).any():
-                parts.append((self.epoch + epoch, low, high, origin))
+                parts.append((self._order_of(epoch), low, high, origin))
         return parts
+
+    def _order_of(self, later: int) -> int:
+        """Of which epoch the order is of one that comes so many after the first."""
+        return self.epoch if self.same else self.epoch + later
 
     def batch(self, step: int, spaces: Spaces) -> list[Ints]:
         """The samples that each rank reads in one of the steps."""
@@ -129,7 +134,7 @@ class Pass:
                 end = min(high, (epoch + 1) * length)
                 assert not isinstance(self.deal, Listed)  # what is listed is read in flows
                 offsets = self.deal.offsets(reader, low - epoch * length, end - epoch * length)
-                pieces.append(spaces.samples_at(self.family, self.epoch + epoch, offsets))
+                pieces.append(spaces.samples_at(self.family, self._order_of(epoch), offsets))
                 low = end
             found.append(np.concatenate(pieces))
         return found

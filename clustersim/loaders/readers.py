@@ -62,6 +62,7 @@ class Readers:
         self._one = parts.partition == "global"  # one reader for all ranks
         self._epochs = epochs
         self._endless = parts.repeats != 1
+        self._same = parts.order_epoch == "same"
         self._repeats = parts.repeats or epochs
         self._first_ranks = ranks
         self._batches: dict[int, Ints] = {}
@@ -234,12 +235,12 @@ class Readers:
             ended = begun + (ended - begun) // batch[:, None] * batch[:, None]
         return Pass(
             at.step, done.step - at.step, self._family(at), epoch, self.deal(at), begun, ended, at.turn,
-            lengths, drops, batch, self._endless, flows, base, at.before, at.attempt,
+            lengths, drops, batch, self._endless, self._same, flows, base, at.before, at.attempt,
         )  # fmt: skip
 
     def _order_epoch(self, at: Standing) -> int:
         """The epoch that the seed knows of."""
-        if self.parts.order_epoch == "same":
+        if self._same:
             return 0
         return at.epoch - at.origin if at.order_epoch is None else at.order_epoch
 
@@ -257,15 +258,16 @@ class Readers:
         deals, numbers = self._deals(at), np.empty_like(at.read)
         for rank, worker in np.ndindex(at.read.shape):
             reader = rank + len(at.read) * worker
-            source = Source(self._family(at), self._order_epoch(at), deals, at.read.size, reader, at.attempt)
+            epoch = self._order_epoch(at)
+            source = Source(self._family(at), epoch, self._same, deals, at.read.size, reader, at.attempt)
             numbers[rank, worker] = self._flows.number(self._flow(at, source, rank, worker))
         return numbers
 
     def _deals(self, at: Standing) -> tuple[Deal | Listed, ...] | Endless:
         """The epochs that the flow of a reader goes through, as they are dealt out."""
         if self._endless and self._repeats is None:
-            same, batches = self.parts.order_epoch == "same", tuple(self.rank_batches(at.ranks).tolist())
-            return Endless(self._dealer, at.family, self._order_epoch(at), same, at.ranks, batches, at.first)
+            batches = tuple(self.rank_batches(at.ranks).tolist())
+            return Endless(self._dealer, at.family, self._order_epoch(at), self._same, at.ranks, batches, at.first)
         epochs = (self._repeats or 1) if self._endless else 1
         return tuple(self.deal(replace(at, epoch=at.epoch + later)) for later in range(epochs))
 

@@ -50,6 +50,17 @@ def test_the_plan_of_a_budget_of_steps_ends_with_it(epochs):
     assert (run.planned_steps, run.account.extra, run.account.missing) == (60, 0, 0)
 
 
+@pytest.mark.parametrize("repeats", [2, 3, 0])
+@pytest.mark.parametrize(("order", "partition"), [("shuffle", "strided"), ("shard-shuffle", "shards")])
+@pytest.mark.parametrize("same", [True, False])
+def test_a_part_that_repeats_with_one_seed_is_read_alike_each_time(order, partition, repeats, same):
+    """Every epoch of 40 steps is the first one again, if the seed knows of no other epoch."""
+    keys = {"order_epoch": "same"} if same else {}
+    run = crashed(80, {48: 4}, order, partition=partition, repeats=repeats, **keys)
+    assert all(np.array_equal(run.batch(step), run.batch(step + 40)) for step in range(40)) == same
+    assert (run.account.extra, run.account.missing, run.identical_steps) == (0, 0, 80)
+
+
 @given(
     st.integers(1, 60), st.lists(st.integers(1, 6), min_size=1, max_size=4), st.integers(0, 200),
     st.tuples(st.integers(0, 70), st.integers(0, 70)),
