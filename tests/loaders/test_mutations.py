@@ -36,7 +36,7 @@ MUTATIONS = [
      "self._by_rank(0 * at.read, ranks)"),
     ("3 the same in its budget", f"{LOADER}._on_ranks", "'reshard'", "'keep'"),
     ("3 an endless stream", f"{READERS}._lengths", "2 ** 62", "self.size"),
-    ("3 an endless stream", "loaders.passes:Pass.epochs", "(self.epoch + epoch, low, high, origin)",
+    ("3 an endless stream", "loaders.passes:Pass.epochs", "(self._order_of(epoch), low, high, origin)",
      "(self.epoch, low, low, origin)"),
     ("3 snapshots", f"{READERS}._deliver", "counted // every * every", "counted"),
     ("3 runs", "loaders.deal:Contiguous.starts", "np.cumsum(lengths) - lengths", "np.zeros_like(lengths)"),
