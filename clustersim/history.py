@@ -83,19 +83,31 @@ class Span(NamedTuple):
     nodes: int
 
 
+Spent = tuple[Phase, int, int]
+"""A phase of a recovery, how long it was (ns) and how many nodes were held."""
+
+
 class Recovery(NamedTuple):
-    """The time between two legs: spans that follow each other without a gap, none of them empty.
+    """The time between two legs: phases that follow each other without a gap, none of them of no length.
 
     A failure in one of the phases begins them anew, so a phase may come several times.
     """
 
     begin_ns: int
-    spans: tuple[Span, ...]
+    phases: tuple[Spent, ...]
     interruptions: int  # failures that hit the job from the end of the leg to the next leg's begin
+
+    @property
+    def spans(self) -> list[Span]:
+        """The phases with their times."""
+        spans, begin_ns = [], self.begin_ns
+        for phase, spent_ns, nodes in self.phases:
+            spans.append(Span(phase, begin_ns, begin_ns := begin_ns + spent_ns, nodes))
+        return spans
 
     def spent_ns(self, phase: Phase) -> int:
         """The time in one phase."""
-        return sum(span.end_ns - span.begin_ns for span in self.spans if span.phase == phase)
+        return sum(spent_ns for name, spent_ns, _ in self.phases if name == phase)
 
 
 class Happening(NamedTuple):
@@ -150,7 +162,8 @@ class History:
         legs = [[value for name, value in leg._asdict().items() if name != "timetable"] for leg in self.legs]
         ended = self.wall_ns, self.node_ns, self.outcome
         # Integers and names alone, so that JSON writes the same text everywhere.
-        told = json.dumps([legs, self.recoveries, self.happenings, self.outages, ended])
+        recoveries = [(recovery.begin_ns, recovery.spans, recovery.interruptions) for recovery in self.recoveries]
+        told = json.dumps([legs, recoveries, self.happenings, self.outages, ended])
         return hashlib.sha256(told.encode()).hexdigest()
 
     def lineage_stops(self) -> list[int]:

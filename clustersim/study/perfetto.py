@@ -103,10 +103,10 @@ def _phases(history: History, singly: bool) -> Iterator[Event]:
         yield _span(f"leg {leg.leg}: {_steps(leg.start, leg.stop)}", _PHASES, leg.begin_ns, leg.end_ns, **about)
         if singly:
             yield from _stretches(leg, stop)
-        if recovery is not None and recovery.spans:
+        if recovery is not None and (spans := recovery.spans):
             interruptions = {"interruptions": recovery.interruptions}
-            yield _span("recovery", _PHASES, recovery.begin_ns, recovery.spans[-1].end_ns, **interruptions)
-            for span in recovery.spans:
+            yield _span("recovery", _PHASES, recovery.begin_ns, spans[-1].end_ns, **interruptions)
+            for span in spans:
                 yield _span(span.phase, _PHASES, span.begin_ns, span.end_ns, nodes=span.nodes)
 
 

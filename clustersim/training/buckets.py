@@ -42,8 +42,7 @@ def charges(history: History, full_step_ns: int) -> Iterator[Charge]:
         partial = leg.end_ns - leg.begin_ns - leg.stall_ns - steps * leg.step_ns - slow_ns
         yield "unfinished" if leg.ended_by == "end of run" else "wasted_progress", partial, leg.nodes
     for recovery in history.recoveries:
-        for span in recovery.spans:
-            yield span.phase, span.end_ns - span.begin_ns, span.nodes
+        yield from recovery.phases
 
 
 def time_buckets(history: History, full_step_ns: int) -> tuple[dict[str, int], dict[str, int]]:

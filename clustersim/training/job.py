@@ -30,11 +30,6 @@ _WAITING: tuple[tuple[Phase, int], ...] = (("waiting_for_nodes", NEVER),)
 _GROWING = "growing back"
 
 
-def _no_time(step: int, degree: int) -> int:
-    """How long a loader takes to come back that is not asked."""
-    return 0
-
-
 class State(Enum):
     """What the job is doing."""
 
@@ -81,13 +76,14 @@ class Job:
         self._done = Timer(env, Rank.COMPLETE, lambda now: self._finish(now, "done", "", kept_whole=True))
         self._closes = Timer(env, Rank.COMPLETE, self._decide_at_this_instant)
         self._step = 0  # the next leg's first
-        self._unsaved = (0,) * len(plan.tiers)  # steps since the last save of each tier, if the next leg goes on
+        self._all_saved = (0,) * len(plan.tiers)
+        self._unsaved = self._all_saved  # steps since the last save of each tier, if the next leg goes on
         self._closes_for = ""  # why the leg is closing
         self._plan_name = ""  # of what is planned, and not begun
         self._grows = plan.grow_back != "next-interruption"
         self._closed_until = 0  # the machine is in maintenance
         self._store = store
-        self._restarts = Restarts(plan, store, phases)
+        self._restarts = Restarts(plan, store, phases, None if feed is None else feed.resume_ns)
         self._interruptions = 0
         self._ended = 0  # legs
         self._failed_until = 0  # the step that failed in place is over
@@ -103,7 +99,8 @@ class Job:
     def _hit(self, hits: Sequence[Hit], now: int) -> None:
         """Failures of nodes that the job holds, or of the job as a whole; nothing else of this event is to come."""
         for hit in hits:
-            self._staffing.lose(hit.lost, now)
+            if hit.lost:
+                self._staffing.lose(hit.lost, now)
         self.hits += hits
         if now < self._env.peek():
             self._decide(now)
@@ -187,10 +184,12 @@ class Job:
     def _interrupt(self, now: int) -> None:
         """Failures at one instant are one interruption."""
         hits, self.hits = self.hits, []
+        went_bad, detection = "bad checkpoint" in self._due, 0
         for hit in hits:
+            detection = max(detection, hit.detection_ns)
             if hit.cause.degrees:
                 self._staffing.target = hit.cause.degrees[hit.k]
-        goes_on, went_bad = self._goes_on(hits, now), "bad checkpoint" in self._due
+        goes_on = self._plan.in_place and not went_bad and self._goes_on(hits, now)
         if self.state is State.TRAINING:
             if goes_on:
                 self._failed_until = self._leg.instant_of(self._leg.trained(now) + 1)
@@ -202,12 +201,10 @@ class Job:
         self._interruptions += 1
         if went_bad:
             self._log(now, "bad checkpoint", self._restarts.went_bad())
-        detection = 0
         for hit in hits:
             self._store.strike(hit)
             if hit.corrupt_since_ns is not None:
                 self._go_behind(hit.corrupt_since_ns)
-            detection = max(detection, hit.detection_ns)
         if goes_on:
             self._discard(now, detection)
             return
@@ -239,7 +236,8 @@ class Job:
             self._log(now, "bad checkpoint", tier)
 
     def _phases_done(self, now: int) -> None:
-        self._stop_phases(now)
+        if self._restarts.in_vain:
+            self._stop_phases(now)
         if self.state is State.STARTING:
             self._begin_leg(now)
         elif self.state is not State.REGROUPING:
@@ -272,8 +270,7 @@ class Job:
             return True
         self._recovery.stop(now)
         staffing.take(degree, now)
-        resume = _no_time if self._feed is None else self._feed.resume_ns
-        self._begin_phases(now, State.STARTING, self._restarts.phases(now, degree, self.crew.nodes, resume))
+        self._begin_phases(now, State.STARTING, self._restarts.phases(now, degree, self.crew.nodes))
         return True
 
     # --- in place
@@ -376,7 +373,7 @@ class Job:
     def _begin_leg(self, now: int, goes_on: bool = False) -> None:
         plan, degree = self._plan, self._staffing.degree
         if not goes_on:
-            self._unsaved = (0,) * len(plan.tiers)
+            self._unsaved = self._all_saved
             if self._ended:
                 self._step = self._restarts.step
         delivered = None if self._feed is None else self._feed.begin(self._step, degree, goes_on)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from clustersim.history import Phase, Recovery, Span
+from clustersim.history import Phase, Recovery, Spent
 
 
 class Recovering:
@@ -17,7 +17,7 @@ class Recovering:
         self.ends_ns = begin_ns
         """When the last of the running phases is over."""
         self._begin_ns = begin_ns
-        self._spans: list[Span] = []
+        self._phases: list[Spent] = []
 
     def run(self, now: int, phases: Sequence[tuple[Phase, int]], nodes: int) -> int:
         """Begin phases (name, duration) with so many nodes held, and say when the last is over.
@@ -26,18 +26,21 @@ class Recovering:
         """
         for phase, duration in phases:
             if duration:
-                self._spans.append(Span(phase, now, now := now + duration, nodes))
+                self._phases.append((phase, duration, nodes))
+                now += duration
         self.ends_ns = now
         return now
 
     def stop(self, now: int) -> None:
         """What of the running phases is not over by now will not be."""
-        if now < self.ends_ns:
-            while self._spans and self._spans[-1].begin_ns >= now:
-                self._spans.pop()
-            if self._spans and self._spans[-1].end_ns > now:
-                self._spans[-1] = self._spans[-1]._replace(end_ns=now)
+        left = self.ends_ns - now
+        while left > 0:
+            phase, spent, nodes = self._phases.pop()
+            if spent > left:
+                self._phases.append((phase, spent - left, nodes))
+            left -= spent
+        self.ends_ns = min(self.ends_ns, now)
 
     def record(self) -> Recovery:
         """What it came to; its phases must be over, or stopped."""
-        return Recovery(self._begin_ns, tuple(self._spans), self.interruptions)
+        return Recovery(self._begin_ns, tuple(self._phases), self.interruptions)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from clustersim.history import Phase
-from clustersim.laws import draw
+from clustersim.laws import Constant, draw
 from clustersim.streams import Hashed
 from clustersim.training.plan import JobPlan
 from clustersim.training.store import Checkpoint, Store
@@ -15,16 +15,32 @@ _START_UP, _LOAD, _DIAGNOSIS, _SCHEDULING, _WARM_UP, _REGROUP, _REJOIN, _LOAD_AG
 class Restarts:
     """The restarts of a job, one after the other; durations are nanoseconds, drawn anew for each attempt."""
 
-    def __init__(self, plan: JobPlan, store: Store, stream: Hashed) -> None:
+    def __init__(
+        self, plan: JobPlan, store: Store, stream: Hashed, loader_resume: Callable[[int, int], int] | None
+    ) -> None:
+        """Take what restarts follow from.
+
+        Args:
+            plan: of the job.
+            store: of its checkpoints.
+            stream: that chance is drawn from.
+            loader_resume: how long the loader takes to come back to a step with so many replicas; None: no time.
+        """
         self._plan = plan
         self._store = store
         self._stream = stream
+        self._loader_resume = loader_resume
+        laws = (plan.scheduling, plan.start_up, plan.warm_up, *(tier.load(plan.degree) for tier in plan.tiers))
+        constant = all(isinstance(law, Constant) for law in laws)
+        self._is_certain = constant and store.all_sound and loader_resume is None
+        self._known: dict[tuple[int, int, int], list[tuple[Phase, int]]] = {}  # (degree, nodes, tier) -> phases that are certain
         self._attempts = self._diagnoses = self._regroups = self._rejoins = 0
-        self._in_vain: list[tuple[int, Checkpoint]] = []  # until when checkpoints are tried that cannot be read
         self.source: Checkpoint | None = None
         """The checkpoint of the attempt that is under way, or of the leg that it led to; None: step 0."""
         self.goes_bad = False
         """Whether what is trained from `source` goes bad."""
+        self.in_vain: list[tuple[int, Checkpoint]] = []
+        """Until when checkpoints are tried that cannot be read."""
 
     @property
     def step(self) -> int:
@@ -46,29 +62,38 @@ class Restarts:
         self._rejoins += 1
         return draw(self._plan.rejoin, self._stream, _REJOIN, self._rejoins - 1)
 
-    def phases(
-        self, now: int, degree: int, nodes: int, loader_resume: Callable[[int, int], int]
-    ) -> list[tuple[Phase, int]]:
-        """The phases from the moment when there are nodes enough until the first step.
+    def phases(self, now: int, degree: int, nodes: int) -> list[tuple[Phase, int]]:
+        """The phases from the moment when there are nodes enough until the first step; `source` is settled.
 
         Args:
             now: when they begin.
             degree: the data-parallel degree of the next leg.
             nodes: that the job holds.
-            loader_resume: how long the loader takes to come back to a step with so many replicas.
         """
+        if not self._is_certain:
+            return self._drawn(now, degree, nodes)
+        self.source = self._store.newest
+        key = degree, nodes, 0 if self.source is None else self.source.tier
+        if key not in self._known:
+            self._known[key] = self._drawn(now, degree, nodes)
+        return self._known[key]
+
+    def _drawn(self, now: int, degree: int, nodes: int) -> list[tuple[Phase, int]]:
         plan, stream, attempt = self._plan, self._stream, self._attempts
         self._attempts += 1
         scheduling = draw(plan.scheduling, stream, _SCHEDULING, attempt)
         start_up = draw(plan.start_up, stream, _START_UP, attempt) + plan.start_up_more_ns(nodes)
         load = self._load(now + scheduling + start_up, degree, attempt)
-        return [
+        resume = 0 if self._loader_resume is None else self._loader_resume(self.step, degree)
+        warm_up = draw(plan.warm_up, stream, _WARM_UP, attempt)
+        phases: list[tuple[Phase, int]] = [
             ("scheduling", scheduling),
             ("start_up", start_up),
             ("load", load),
-            ("loader_resume", loader_resume(self.step, degree)),
-            ("warm_up", draw(plan.warm_up, stream, _WARM_UP, attempt)),
+            ("loader_resume", resume),
+            ("warm_up", warm_up),
         ]
+        return [phase for phase in phases if phase[1]]
 
     def _load(self, begin_ns: int, degree: int, attempt: int) -> int:
         """Choose the checkpoint that the next leg comes from: how long it takes to read it, and others in vain.
@@ -84,7 +109,7 @@ class Restarts:
             for _ in range(self._plan.load_attempts):
                 spent += self._read(checkpoint.tier, degree, attempt, tries)
                 tries += 1
-            self._in_vain.append((begin_ns + spent, checkpoint))
+            self.in_vain.append((begin_ns + spent, checkpoint))
         self.source, self.goes_bad = None, False
         return spent + self._read(0, degree, attempt, tries)
 
@@ -95,10 +120,8 @@ class Restarts:
 
     def stop(self, now: int) -> list[str]:
         """An attempt is over or cut short: drop what was read in vain by now, and say of which tiers it was."""
-        if not self._in_vain:
-            return []
-        known = [checkpoint for over, checkpoint in self._in_vain if over <= now]
-        self._in_vain = []
+        known = [checkpoint for over, checkpoint in self.in_vain if over <= now]
+        self.in_vain = []
         for checkpoint in known:
             self._store.drop(checkpoint)
         return [self._plan.tiers[checkpoint.tier].name for checkpoint in known]

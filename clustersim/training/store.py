@@ -50,8 +50,12 @@ class Store:
         self._counts = [0] * len(tiers)
         self._tries: dict[Checkpoint, int] = {}
         self._lost_nodes = self._lost_groups = 0
+        self._newest: Checkpoint | None = None
+        self._newest_known = True
         self.has_held = False
         """Whether there ever was a checkpoint."""
+        self.all_sound = not any(tier.corrupt_at_load or tier.corrupt_later for tier in tiers)
+        """Whether nothing is ever wrong with a checkpoint."""
 
     # --- what comes in
 
@@ -60,7 +64,7 @@ class Store:
         self._lost_nodes = self._lost_groups = 0
         for tier, saves in enumerate(leg.saves):
             if saves:
-                self.has_held = True
+                self.has_held, self._newest_known = True, False
                 self._entries[tier].append(_Entry(leg, 0, saves))
                 self._counts[tier] += saves
                 self._retain(tier)
@@ -86,6 +90,7 @@ class Store:
             if not self._tiers[tier].survives_loss(self._lost_nodes, self._lost_groups):
                 self._entries[tier].clear()
                 self._counts[tier] = 0
+                self._newest_known = False
 
     def forget_after(self, made_ns: int) -> None:
         """Drop what was made after an instant."""
@@ -114,6 +119,7 @@ class Store:
         entries[-1].high = kept
         if entries[-1].low == kept:
             entries.pop()
+        self._newest_known = False
 
     # --- what there is
 
@@ -128,13 +134,17 @@ class Store:
             for number in range(entry.high - 1, entry.low - 1, -1):
                 yield Checkpoint(tier, _step_of(entry, tier, number), entry.leg.number, number)
 
+    @property
+    def newest(self) -> Checkpoint | None:
+        """The one with the most steps; of equal ones the first tier's."""
+        if not self._newest_known:
+            self._newest, self._newest_known = next(self.candidates(), None), True
+        return self._newest
+
     def newest_step(self) -> int:
         """The step that the newest checkpoint restarts from; 0 if there is none."""
-        newest = 0
-        for tier, entries in enumerate(self._entries):
-            if entries:
-                newest = max(newest, _step_of(entries[-1], tier, entries[-1].high - 1))
-        return newest
+        newest = self.newest
+        return 0 if newest is None else newest.step
 
     def newest_step_made_by(self, instant_ns: int) -> int:
         """The same of the newest checkpoint that was made by an instant."""
@@ -149,9 +159,9 @@ class Store:
 
     def fate(self, checkpoint: Checkpoint) -> Fate:
         """What is wrong with a checkpoint; it is always the same."""
-        plan = self._tiers[checkpoint.tier]
-        if not (plan.corrupt_at_load or plan.corrupt_later):
+        if self.all_sound:
             return "sound"
+        plan = self._tiers[checkpoint.tier]
         uniform = self._fates[checkpoint.tier].uniform(checkpoint.leg, checkpoint.number)
         if uniform < plan.corrupt_at_load:
             return "unreadable"
