@@ -98,7 +98,8 @@ class Cluster:
         self._armed = None
         while (strike := self.failures.pop(now)) is not None:
             self._break(strike, now)
-        self.arm(now)
+        if not (self._hits and self.failures.training):  # or else a leg ends, and what ages in training with it
+            self.arm(now)
         self._tell(now)
 
     def _tell(self, now: int) -> None:
@@ -283,3 +284,4 @@ class Cluster:
     def training_stops(self, now: int) -> None:
         """A leg ends."""
         self.failures.training_stops(now)
+        self.arm(now)
