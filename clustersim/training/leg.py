@@ -65,10 +65,23 @@ class LegClock:
     step: int
     savings: tuple[Saving, ...]
     _series: tuple[_Series, ...] = field(init=False)
+    # Of the only tier, where there is one: from one save to the next, and when the first one is made and durable.
+    _cycle: int = field(init=False)
+    _first_made: int = field(init=False)
+    _first_durable: int = field(init=False)
 
     def __post_init__(self) -> None:
         """Work the timetable out."""
-        object.__setattr__(self, "_series", tuple(self._series_of(saving) for saving in self.savings))
+        series = tuple(self._series_of(saving) for saving in self.savings)
+        first, period, wait, stall, write = series[0]
+        made = first * self.step + stall
+        for name, value in (
+            ("_series", series),
+            ("_cycle", period * self.step + wait + stall),
+            ("_first_made", made),
+            ("_first_durable", made + write),
+        ):
+            object.__setattr__(self, name, value)
 
     def _series_of(self, saving: Saving) -> _Series:
         training = saving.every * self.step
@@ -91,12 +104,11 @@ class LegClock:
             stalled = min(self._stalled(steps + 1), rest)  # at most what all saves that fall due by now take
             return Progress(steps, rest - stalled, stalled)
         (first, period, wait, stall, _), step = self._series[0], self.step
-        since = elapsed - first * step - stall  # the first save
-        if since < 0:
+        if elapsed < self._first_made:
             steps = min(first, elapsed // step)
             rest = elapsed - steps * step
             return Progress(steps, 0, rest) if steps == first else Progress(steps, rest, 0)
-        cycles, since = divmod(since, period * step + wait + stall)
+        cycles, since = divmod(elapsed - self._first_made, self._cycle)
         stalled = stall + cycles * (stall + wait)
         if since >= period * step:
             return Progress(first + (cycles + 1) * period, 0, stalled + since - period * step)
@@ -113,9 +125,7 @@ class LegClock:
     def made(self, tier: int, elapsed: int) -> int:
         """How many saves of a tier are made, their stall over, after `elapsed`; they need not be durable yet."""
         if len(self._series) == 1:
-            first, period, wait, stall, _ = self._series[0]
-            since_first = elapsed - first * self.step - stall
-            return 0 if since_first < 0 else since_first // (period * self.step + wait + stall) + 1
+            return 0 if elapsed < self._first_made else (elapsed - self._first_made) // self._cycle + 1
         if elapsed < 0:
             return 0
         due = self._series[tier].before(self.at(elapsed).steps + 1)
@@ -123,6 +133,8 @@ class LegClock:
 
     def durable(self, tier: int, elapsed: int) -> int:
         """How many saves of a tier are durable after `elapsed`."""
+        if len(self._series) == 1:
+            return 0 if elapsed < self._first_durable else (elapsed - self._first_durable) // self._cycle + 1
         return self.made(tier, elapsed - self._series[tier].write)
 
     def due(self, tier: int, steps: int) -> int:
@@ -136,8 +148,7 @@ class LegClock:
     def made_at(self, tier: int, number: int) -> int:
         """When the stall of a save is over."""
         if len(self._series) == 1:
-            first, period, wait, stall, _ = self._series[0]
-            return first * self.step + stall + number * (period * self.step + wait + stall)
+            return self._first_made + number * self._cycle
         steps = self.step_of(tier, number)
         over = sum(series.cost(series.before(steps + 1)) for series in self._series[: tier + 1])
         return steps * self.step + over + sum(series.cost(series.before(steps)) for series in self._series[tier + 1 :])

@@ -1,5 +1,7 @@
 """The leg under way: its timetable, which may change while it goes on, and what it comes to."""
 
+from itertools import repeat
+
 from clustersim.history import Leg
 from clustersim.training.closing import Closing
 from clustersim.training.leg import LegClock
@@ -91,7 +93,7 @@ class UnderWay:
         elapsed = now - self.begin_ns
         steps, partial, self._stall_ns = self.clock.at(elapsed)
         count_saves = self.clock.made if goes_on else self.clock.durable
-        self.saves = tuple([count_saves(tier, elapsed) for tier in range(len(self._unsaved))])
+        self.saves = tuple(map(count_saves, range(len(self._unsaved)), repeat(elapsed)))
         self.stop = self.step + steps
         self.read = self.stop + (partial > 0 or fails)
         self._end_ns, self._ended_by, self._nodes = now, ended_by, nodes
