@@ -70,24 +70,23 @@ class Crew:
 
         Returns the units of which holes were filled.
         """
-        surplus = self.units - units
+        surplus = len(self._units) - units
         if surplus > 0:
             emptiest = sorted(self._broken, key=lambda index: (len(self._members(index)), -index))
             whole = (index for index in range(self.units - 1, -1, -1) if index not in self._broken)
             for index in sorted(islice(chain(emptiest, whole), surplus), reverse=True):
                 self._dissolve(index, now)
-        for index in range(self.units, units):
+        for _ in range(-surplus):
+            self._broken[len(self._units)] = None
             self._units.append({})
-            self._broken[index] = None
-        for index in self._broken:
+        filled, self._broken = list(self._broken), {}
+        for index in filled:
             members = self._members(index)
             while len(members) < self.unit_nodes:
                 node = self._cluster.take(now)
                 members[node] = None
                 self._unit_of[node] = index
                 self.nodes += 1
-        filled = list(self._broken)
-        self._broken.clear()
         return filled
 
     def _dissolve(self, index: int, now: int) -> None:

@@ -186,7 +186,8 @@ class Job:
         hits, self.hits = self.hits, []
         went_bad, detection = "bad checkpoint" in self._due, 0
         for hit in hits:
-            detection = max(detection, hit.detection_ns)
+            if hit.detection_ns > detection:
+                detection = hit.detection_ns
             if hit.cause.degrees:
                 self._staffing.target = hit.cause.degrees[hit.k]
         goes_on = self._plan.in_place and not went_bad and self._goes_on(hits, now)
@@ -202,7 +203,8 @@ class Job:
         if went_bad:
             self._log(now, "bad checkpoint", self._restarts.went_bad())
         for hit in hits:
-            self._store.strike(hit)
+            if hit.lost:
+                self._store.strike(hit.lost)
             if hit.corrupt_since_ns is not None:
                 self._go_behind(hit.corrupt_since_ns)
         if goes_on:
@@ -268,7 +270,8 @@ class Job:
                 return False
             self._finish(now, "starved", staffing.shortage())
             return True
-        self._recovery.stop(now)
+        if now < self._recovery.ends_ns:
+            self._recovery.stop(now)
         staffing.take(degree, now)
         self._begin_phases(now, State.STARTING, self._restarts.phases(now, degree, self.crew.nodes))
         return True
@@ -413,7 +416,8 @@ class Job:
             shows = source.step + self._plan.tiers[source.tier].bad_after_steps - leg.step
             if shows > 0:
                 self._milestones.due_after(shows, "bad checkpoint")
-        self._done.set(None if leg.left is None else leg.instant_of(leg.left))
+        if leg.left is not None:
+            self._done.set(leg.instant_of(leg.left))
 
     def _end_leg(self, now: int, ended_by: str, goes_on: bool = False, fails: bool = False) -> None:
         """The leg is over, with what it trained and saved; what the next one starts from is settled later."""
@@ -423,7 +427,8 @@ class Job:
             self._unsaved = leg.unsaved()
         self._due.clear()
         self._milestones.leg_ends()
-        self._done.set(None)
+        if leg.left is not None:
+            self._done.set(None)
         if leg.closing is not None:
             self._closes.set(None)
         # What is saved of steps that go bad is as bad as the checkpoint that they come from.

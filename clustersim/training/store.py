@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from heapq import merge
 from typing import Literal, NamedTuple
 
-from clustersim.cluster.cluster import Hit
 from clustersim.streams import Hashed
 from clustersim.training.plan import Tier
 from clustersim.training.under_way import UnderWay
@@ -47,6 +46,7 @@ class Store:
         self._fates = fates
         self._entries: list[deque[_Entry]] = [deque() for _ in tiers]
         self._mortal = [tier for tier, plan in enumerate(tiers) if plan.survives != "job"]
+        self._keeps_all = all(tier.keep is None for tier in tiers)
         self._counts = [0] * len(tiers)
         self._tries: dict[Checkpoint, int] = {}
         self._lost_nodes = self._lost_groups = 0
@@ -67,7 +67,8 @@ class Store:
                 self.has_held, self._newest_known = True, False
                 self._entries[tier].append(_Entry(leg, 0, saves))
                 self._counts[tier] += saves
-                self._retain(tier)
+                if not self._keeps_all:
+                    self._retain(tier)
 
     def _retain(self, tier: int) -> None:
         keep, entries = self._tiers[tier].keep, self._entries[tier]
@@ -80,12 +81,12 @@ class Store:
 
     # --- what goes
 
-    def strike(self, hit: Hit) -> None:
-        """A failure hits the job: what does not survive it, and those before it in the same recovery, is gone."""
-        if not self._mortal or not hit.lost:
+    def strike(self, lost: Sequence[int]) -> None:
+        """A failure takes nodes: what does not survive it, and those before it in the same recovery, is gone."""
+        if not self._mortal:
             return
-        self._lost_nodes += len(hit.lost)
-        self._lost_groups += len({node // self._nodes_per_domain for node in hit.lost})
+        self._lost_nodes += len(lost)
+        self._lost_groups += len({node // self._nodes_per_domain for node in lost})
         for tier in self._mortal:
             if not self._tiers[tier].survives_loss(self._lost_nodes, self._lost_groups):
                 self._entries[tier].clear()
@@ -137,9 +138,17 @@ class Store:
     @property
     def newest(self) -> Checkpoint | None:
         """The one with the most steps; of equal ones the first tier's."""
-        if not self._newest_known:
-            self._newest, self._newest_known = next(self.candidates(), None), True
-        return self._newest
+        if self._newest_known:
+            return self._newest
+        newest: Checkpoint | None = None
+        for tier, entries in enumerate(self._entries):
+            if entries:
+                leg, number = entries[-1].leg, entries[-1].high - 1
+                step = leg.step + leg.clock.step_of(tier, number)
+                if newest is None or step > newest.step:
+                    newest = Checkpoint(tier, step, leg.number, number)
+        self._newest, self._newest_known = newest, True
+        return newest
 
     def newest_step(self) -> int:
         """The step that the newest checkpoint restarts from; 0 if there is none."""
