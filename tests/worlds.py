@@ -8,7 +8,6 @@ from clustersim import Scenario, load_scenario
 from clustersim.cluster.pool import Pool
 from clustersim.history import History
 from clustersim.training.compile import World
-from clustersim.training.job import State
 
 _DURATION = st.sampled_from(["0 s", "1 s", "7 s", "90 s", "11 min"])
 _LAW = st.sampled_from(
@@ -286,7 +285,7 @@ def run_checked(world: World, scenario: Scenario) -> History:
         members = job.crew.members()
         assert len(members) == len(set(members)) == job.crew.nodes
         assert all(pool.place(node) == "job" for node in members)
-        if job.state is State.TRAINING and not (job.hits and job.deciding_at == world.env.now):
+        if job.state == "training" and not (job.hits and job.deciding_at == world.env.now):
             assert job.crew.nodes == job.crew.units * job.crew.unit_nodes
     return job.history
 

@@ -7,7 +7,7 @@ time, which may be ahead of SimPy's then.
 """
 
 from collections.abc import Sequence
-from enum import Enum, auto
+from typing import Literal
 
 import simpy
 
@@ -30,19 +30,10 @@ _WAITING: tuple[tuple[Phase, int], ...] = (("waiting_for_nodes", NEVER),)
 _GROWING = "growing back"
 
 
-class State(Enum):
-    """What the job is doing."""
+State = Literal["training", "detecting", "regrouping", "closed", "waiting", "starting", "over"]
+"""What the job is doing."""
 
-    TRAINING = auto()
-    DETECTING = auto()
-    REGROUPING = auto()
-    CLOSED = auto()
-    WAITING = auto()
-    STARTING = auto()
-    OVER = auto()
-
-
-_TIMED = (State.DETECTING, State.REGROUPING, State.CLOSED, State.STARTING)
+_TIMED: tuple[State, ...] = ("detecting", "regrouping", "closed", "starting")
 
 
 class Job:
@@ -60,7 +51,7 @@ class Job:
     ) -> None:
         self.history = History()
         self.over = env.event()
-        self.state = State.STARTING
+        self.state: State = "starting"
         self._env = env
         self._cluster = cluster
         self._plan = plan
@@ -109,9 +100,9 @@ class Job:
 
     def _returned(self, now: int) -> None:
         """A node is back from repair."""
-        if self._plan.in_place and self.state is State.TRAINING:
+        if self._plan.in_place and self.state == "training":
             self._regroup_soon(now)
-        elif self.state is State.WAITING or self._may_grow:
+        elif self.state == "waiting" or self._may_grow:
             self._decide_at_this_instant(now)
 
     def _planned(self, plan: Plan, now: int) -> None:
@@ -122,7 +113,7 @@ class Job:
 
     def _paced(self, now: int) -> None:
         """From the next step on the job is as fast as what is slow in it."""
-        if self.state is not State.TRAINING:
+        if self.state != "training":
             return
         leg, closing = self._leg, self._leg.closing
         if closing is not None and leg.trained(now) >= closing.steps:
@@ -153,15 +144,15 @@ class Job:
         if self.state in _TIMED and now == self._recovery.ends_ns:
             self._phases_done(now)
         state = self.state
-        if state is State.OVER:
+        if state == "over":
             return
         if self.hits or "bad checkpoint" in self._due:
             self._interrupt(now)
-        elif state is State.TRAINING:
+        elif state == "training":
             self._decide_in_training(now)
         elif self._plan_name:
             self._prepare(now)
-        elif state is State.WAITING:
+        elif state == "waiting":
             self._staff(now)
 
     def _decide_in_training(self, now: int) -> None:
@@ -173,7 +164,7 @@ class Job:
             self._rewind(now)
         elif "regrouping" in self._due:
             self._end_leg(now, "regrouping", goes_on=True)
-            self._begin_phases(now, State.REGROUPING, [("start_up", self._restarts.regroup())])
+            self._begin_phases(now, "regrouping", [("start_up", self._restarts.regroup())])
         elif self._plan_name:
             self._prepare(now)
         elif self._may_grow:
@@ -191,7 +182,7 @@ class Job:
             if hit.cause.degrees:
                 self._staffing.target = hit.cause.degrees[hit.k]
         goes_on = self._plan.in_place and not went_bad and self._goes_on(hits, now)
-        if self.state is State.TRAINING:
+        if self.state == "training":
             if goes_on:
                 self._failed_until = self._leg.instant_of(self._leg.trained(now) + 1)
             ended_by = hits[0].cause.name if hits else "bad checkpoint"
@@ -212,7 +203,7 @@ class Job:
             return
         self._step = self._store.newest_step()
         phases: list[tuple[Phase, int]] = [("detection", detection), ("diagnosis", self._restarts.diagnosis())]
-        self._begin_phases(now, State.DETECTING, phases)
+        self._begin_phases(now, "detecting", phases)
 
     def _go_behind(self, since: int) -> None:
         """What was saved since the weights became corrupt is of no use."""
@@ -240,9 +231,9 @@ class Job:
     def _phases_done(self, now: int) -> None:
         if self._restarts.in_vain:
             self._stop_phases(now)
-        if self.state is State.STARTING:
+        if self.state == "starting":
             self._begin_leg(now)
-        elif self.state is not State.REGROUPING:
+        elif self.state != "regrouping":
             self._wait(now)
         elif not self.hits:
             self._regroup(now)
@@ -253,9 +244,9 @@ class Job:
         if lost := self._cluster.let_go(now):
             self._staffing.lose(lost, now)
         if now < self._closed_until:
-            self._begin_phases(now, State.CLOSED, [("maintenance", self._closed_until - now)])
+            self._begin_phases(now, "closed", [("maintenance", self._closed_until - now)])
             return
-        self.state = State.WAITING
+        self.state = "waiting"
         if self.hits or not self._staff(now):
             self._recovery.run(now, _WAITING, self.crew.nodes)
 
@@ -273,7 +264,7 @@ class Job:
         if now < self._recovery.ends_ns:
             self._recovery.stop(now)
         staffing.take(degree, now)
-        self._begin_phases(now, State.STARTING, self._restarts.phases(now, degree, self.crew.nodes))
+        self._begin_phases(now, "starting", self._restarts.phases(now, degree, self.crew.nodes))
         return True
 
     # --- in place
@@ -282,7 +273,7 @@ class Job:
         """Whether replicas enough survive failures to go on without a restart."""
         return (
             self._plan.in_place
-            and self.state in (State.TRAINING, State.REGROUPING)
+            and self.state in ("training", "regrouping")
             and "bad checkpoint" not in self._due
             # What stops the job as a whole, or has spread to all, leaves no survivor; a script says how many are left.
             and not any(hit.cause.scope == "job" and hit.cause.life is not None for hit in hits)
@@ -300,7 +291,7 @@ class Job:
             ("detection", max(0, now + detection - failed_until)),
             ("start_up", self._restarts.regroup()),
         ]
-        self._begin_phases(now, State.REGROUPING, phases)
+        self._begin_phases(now, "regrouping", phases)
 
     def _regroup(self, now: int) -> None:
         """Take nodes for replicas that are missing, which heal by themselves, and go on with those that are sound."""
@@ -320,7 +311,7 @@ class Job:
     def _regroup_soon(self, now: int) -> None:
         """If replicas can join, or begin to heal, regroup after the step in flight."""
         leg = self._leg
-        if self.state is State.TRAINING and leg.closing is None and self._staffing.gains(now):
+        if self.state == "training" and leg.closing is None and self._staffing.gains(now):
             steps = leg.soon(now)
             if leg.goes_beyond(steps):
                 self._milestones.due_after(steps, "regrouping")
@@ -337,14 +328,14 @@ class Job:
 
     def _prepare(self, now: int) -> None:
         """End the leg soon, as something is planned; a recovery that is under way goes on without what is to leave."""
-        if self.state is State.REGROUPING:
+        if self.state == "regrouping":
             return
         name, self._plan_name = self._plan_name, ""
-        if self.state is State.TRAINING:
+        if self.state == "training":
             steps, closing = self._leg.soon(now), self._leg.closing
             if (closing is None or steps < closing.steps) and self._leg.goes_beyond(steps):
                 self._close(steps, name)
-        elif self.state is not State.DETECTING:
+        elif self.state != "detecting":
             self._stop_phases(now)
             self._wait(now)
 
@@ -352,7 +343,7 @@ class Job:
     def _may_grow(self) -> bool:
         """Whether the job trains with fewer replicas than it should, and goes for more as soon as there are nodes."""
         growing = self._grows and self._staffing.degree < self._staffing.target
-        return growing and self.state is State.TRAINING and self._leg.closing is None
+        return growing and self.state == "training" and self._leg.closing is None
 
     def _grow(self, now: int) -> None:
         """If there are nodes for more replicas, end the leg after the step in flight, or at the next checkpoint."""
@@ -383,7 +374,7 @@ class Job:
         if isinstance(delivered, Refused):
             self._finish(now, "refused", delivered.reason)
             return
-        self.state = State.TRAINING
+        self.state = "training"
         if self._ended:
             self._write_down(goes_on)
             self.history.recoveries.append(self._recovery.record())
@@ -457,18 +448,18 @@ class Job:
             self._finish(alarm.at_ns, "limit", "it was not done by then", kept_whole)
 
     def _finish(self, now: int, outcome: Outcome, reason: str, kept_whole: bool = False) -> None:
-        training = self.state is State.TRAINING
+        training = self.state == "training"
         if training:
             self._end_leg(now, "end of run")
         else:
             self._stop_phases(now)
-        if (training or self.state is State.REGROUPING) and not kept_whole:
+        if (training or self.state == "regrouping") and not kept_whole:
             self._step = self._store.newest_step()
         self._write_down(goes_on=False)
         if not training:
             self.history.recoveries.append(self._recovery.record())
         self._staffing.count(now)
-        self.state = State.OVER
+        self.state = "over"
         self.history.node_ns = self._staffing.node_ns
         self.history.wall_ns = now
         self.history.outcome, self.history.reason = outcome, reason
