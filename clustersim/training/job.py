@@ -15,18 +15,17 @@ from clustersim.cluster.causes import JOB, Cause
 from clustersim.cluster.clock import Alarm, Rank, Timer
 from clustersim.cluster.cluster import Cluster, Hit
 from clustersim.cluster.planned import Plan
-from clustersim.history import Happening, History, Outcome, Phase, Refused
+from clustersim.history import Happening, History, Outcome, Phase, Refused, Spent
 from clustersim.laws import NEVER
 from clustersim.streams import Hashed
 from clustersim.training.milestones import Due, Milestones
 from clustersim.training.plan import Feed, JobPlan
-from clustersim.training.recovery import Recovering
+from clustersim.training.recovery import Recovering, lasting
 from clustersim.training.restart import Restarts
 from clustersim.training.staffing import Staffing
 from clustersim.training.store import Store
 from clustersim.training.under_way import UnderWay
 
-_WAITING: tuple[tuple[Phase, int], ...] = (("waiting_for_nodes", NEVER),)
 _GROWING = "growing back"
 
 
@@ -164,7 +163,7 @@ class Job:
             self._rewind(now)
         elif "regrouping" in self._due:
             self._end_leg(now, "regrouping", goes_on=True)
-            self._begin_phases(now, "regrouping", [("start_up", self._restarts.regroup())])
+            self._begin_phases(now, "regrouping", self._spend(("start_up", self._restarts.regroup())))
         elif self._plan_name:
             self._prepare(now)
         elif self._may_grow:
@@ -202,8 +201,7 @@ class Job:
             self._discard(now, detection)
             return
         self._step = self._store.newest_step()
-        phases: list[tuple[Phase, int]] = [("detection", detection), ("diagnosis", self._restarts.diagnosis())]
-        self._begin_phases(now, "detecting", phases)
+        self._begin_phases(now, "detecting", self._restarts.found(detection, self.crew.nodes))
 
     def _go_behind(self, since: int) -> None:
         """What was saved since the weights became corrupt is of no use."""
@@ -213,10 +211,14 @@ class Job:
         if not any(leg.kept <= clean for leg in legs if leg.end_ns > since and not leg.goes_on):
             self._store.forget_after(since)
 
-    def _begin_phases(self, now: int, state: State, phases: Sequence[tuple[Phase, int]]) -> None:
+    def _spend(self, *phases: tuple[Phase, int]) -> list[Spent]:
+        """Those of the phases that last, with the nodes that the job holds."""
+        return lasting(self.crew.nodes, *phases)
+
+    def _begin_phases(self, now: int, state: State, phases: Sequence[Spent]) -> None:
         """Spend the time of phases; at once where nothing can happen before they are over, which takes no event."""
         self.state = state
-        ends_ns = self._recovery.run(now, phases, self.crew.nodes)
+        ends_ns = self._recovery.run(now, phases)
         if ends_ns == now or ends_ns < self._env.peek():
             self._phases_done(ends_ns)
         elif ends_ns < now + NEVER:
@@ -244,11 +246,11 @@ class Job:
         if lost := self._cluster.let_go(now):
             self._staffing.lose(lost, now)
         if now < self._closed_until:
-            self._begin_phases(now, "closed", [("maintenance", self._closed_until - now)])
+            self._begin_phases(now, "closed", self._spend(("maintenance", self._closed_until - now)))
             return
         self.state = "waiting"
         if self.hits or not self._staff(now):
-            self._recovery.run(now, _WAITING, self.crew.nodes)
+            self._recovery.run(now, self._spend(("waiting_for_nodes", NEVER)))
 
     def _staff(self, now: int) -> bool:
         """Take the nodes for the largest degree that the policy allows, and start; whether the wait is over."""
@@ -286,11 +288,11 @@ class Job:
         if self._leg.closing is not None:
             self._plan_name = self._plan_name or self._closes_for
         failed_until = max(now, self._failed_until)
-        phases: list[tuple[Phase, int]] = [
+        phases = self._spend(
             ("wasted_progress", failed_until - now),
             ("detection", max(0, now + detection - failed_until)),
             ("start_up", self._restarts.regroup()),
-        ]
+        )
         self._begin_phases(now, "regrouping", phases)
 
     def _regroup(self, now: int) -> None:

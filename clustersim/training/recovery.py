@@ -5,6 +5,11 @@ from collections.abc import Sequence
 from clustersim.history import Phase, Recovery, Spent
 
 
+def lasting(nodes: int, *phases: tuple[Phase, int]) -> list[Spent]:
+    """Those of the phases (name, duration) that are not over at once, with so many nodes held."""
+    return [(phase, spent, nodes) for phase, spent in phases if spent]
+
+
 class Recovering:
     """A recovery as it goes on; `record` is what it leaves.
 
@@ -19,15 +24,11 @@ class Recovering:
         self._begin_ns = begin_ns
         self._phases: list[Spent] = []
 
-    def run(self, now: int, phases: Sequence[tuple[Phase, int]], nodes: int) -> int:
-        """Begin phases (name, duration) with so many nodes held, and say when the last is over.
-
-        The ones before must be over, or stopped.
-        """
-        for phase, duration in phases:
-            if duration:
-                self._phases.append((phase, duration, nodes))
-                now += duration
+    def run(self, now: int, phases: Sequence[Spent]) -> int:
+        """Begin phases, and say when the last is over; the ones before must be over, or stopped."""
+        self._phases += phases
+        for _, spent, _ in phases:
+            now += spent
         self.ends_ns = now
         return now
 

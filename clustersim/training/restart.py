@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 
-from clustersim.history import Phase
+from clustersim.history import Spent
 from clustersim.laws import Constant, draw
 from clustersim.streams import Hashed
 from clustersim.training.plan import JobPlan
+from clustersim.training.recovery import lasting
 from clustersim.training.store import Checkpoint, Store
 
 # Which draw of a recovery's stream is whose.
@@ -30,10 +31,11 @@ class Restarts:
         self._store = store
         self._stream = stream
         self._loader_resume = loader_resume
+        # Phases that chance has no part in are worked out once.
         laws = (plan.scheduling, plan.start_up, plan.warm_up, *(tier.load(plan.degree) for tier in plan.tiers))
         constant = all(isinstance(law, Constant) for law in laws)
         self._is_certain = constant and store.all_sound and loader_resume is None
-        self._known: dict[tuple[int, int, int], list[tuple[Phase, int]]] = {}  # (degree, nodes, tier) -> phases that are certain
+        self._known: dict[tuple[int, int, int], list[Spent]] = {}  # by degree, nodes and tier
         self._attempts = self._diagnoses = self._regroups = self._rejoins = 0
         self.source: Checkpoint | None = None
         """The checkpoint of the attempt that is under way, or of the leg that it led to; None: step 0."""
@@ -47,10 +49,14 @@ class Restarts:
         """The first step of the leg that comes from `source`."""
         return 0 if self.source is None else self.source.step
 
-    def diagnosis(self) -> int:
-        """How long the next diagnosis takes."""
+    def found(self, detection: int, nodes: int) -> list[Spent]:
+        """The phases of the next failure until it is known what broke, with so many nodes held."""
+        diagnosis = draw(self._plan.diagnosis, self._stream, _DIAGNOSIS, self._diagnoses)
         self._diagnoses += 1
-        return draw(self._plan.diagnosis, self._stream, _DIAGNOSIS, self._diagnoses - 1)
+        phases: list[Spent] = [("detection", detection, nodes)] if detection else []
+        if diagnosis:
+            phases.append(("diagnosis", diagnosis, nodes))
+        return phases
 
     def regroup(self) -> int:
         """How long the next regrouping of replicas takes that go on in place."""
@@ -62,7 +68,7 @@ class Restarts:
         self._rejoins += 1
         return draw(self._plan.rejoin, self._stream, _REJOIN, self._rejoins - 1)
 
-    def phases(self, now: int, degree: int, nodes: int) -> list[tuple[Phase, int]]:
+    def phases(self, now: int, degree: int, nodes: int) -> list[Spent]:
         """The phases from the moment when there are nodes enough until the first step; `source` is settled.
 
         Args:
@@ -74,26 +80,25 @@ class Restarts:
             return self._drawn(now, degree, nodes)
         self.source = self._store.newest
         key = degree, nodes, 0 if self.source is None else self.source.tier
-        if key not in self._known:
-            self._known[key] = self._drawn(now, degree, nodes)
-        return self._known[key]
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._drawn(now, degree, nodes)
+        return known
 
-    def _drawn(self, now: int, degree: int, nodes: int) -> list[tuple[Phase, int]]:
+    def _drawn(self, now: int, degree: int, nodes: int) -> list[Spent]:
         plan, stream, attempt = self._plan, self._stream, self._attempts
         self._attempts += 1
         scheduling = draw(plan.scheduling, stream, _SCHEDULING, attempt)
         start_up = draw(plan.start_up, stream, _START_UP, attempt) + plan.start_up_more_ns(nodes)
         load = self._load(now + scheduling + start_up, degree, attempt)
-        resume = 0 if self._loader_resume is None else self._loader_resume(self.step, degree)
-        warm_up = draw(plan.warm_up, stream, _WARM_UP, attempt)
-        phases: list[tuple[Phase, int]] = [
+        return lasting(
+            nodes,
             ("scheduling", scheduling),
             ("start_up", start_up),
             ("load", load),
-            ("loader_resume", resume),
-            ("warm_up", warm_up),
-        ]
-        return [phase for phase in phases if phase[1]]
+            ("loader_resume", 0 if self._loader_resume is None else self._loader_resume(self.step, degree)),
+            ("warm_up", draw(plan.warm_up, stream, _WARM_UP, attempt)),
+        )
 
     def _load(self, begin_ns: int, degree: int, attempt: int) -> int:
         """Choose the checkpoint that the next leg comes from: how long it takes to read it, and others in vain.
