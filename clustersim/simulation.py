@@ -17,7 +17,7 @@ from clustersim.loaders.taken_out import follower_of, wanders
 from clustersim.run import Run
 from clustersim.scenario import Scenario, load_scenario
 from clustersim.storage.feeding import clock_feed
-from clustersim.training.compile import World
+from clustersim.training.compile import World, collector_at_rest
 
 
 def order_for(scenario: Scenario, seed: int, replication: int = 0) -> Order:
@@ -66,6 +66,7 @@ def _checked(scenario: Scenario, seed: int | None, replication: int) -> tuple[in
     return numbers
 
 
+@collector_at_rest()
 def simulate(
     scenario: Scenario | str | PathLike[str] | Mapping[str, Any],
     replication: int = 0,

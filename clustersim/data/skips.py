@@ -19,7 +19,7 @@ class Skips:
         self._skipped = np.append(0, np.cumsum(self._to - self._from))  # below the end of the first i runs
 
     def __bool__(self) -> bool:
-        return len(self._from) > 0
+        return bool(self.runs)
 
     def trained(self, position: Ints) -> Ints:
         """How many positions below each one are read, int64 of their shape."""
@@ -39,7 +39,7 @@ class Skips:
 
     def after(self, position: int, count: int) -> int:
         """The next position to be read by one that has read `count` of them from `position` on."""
-        if not self or not count:
+        if not self.runs or not count:
             return position + count
         return int(self.position_of(self.trained(np.array([position])) + count)[0])
 

@@ -73,8 +73,7 @@ class Parts:
     state_ahead: int = 0  # steps by which the state in a checkpoint is ahead of its weights
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """Where a loader of so many ranks stands.
 
     `samples` were delivered of its endless sequence; until the epoch's end it reads the order `family` of epoch
@@ -87,8 +86,7 @@ class Position:
     order_epoch: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(NamedTuple):
     """What a loader delivers in a run of steps: the positions [start, start + steps x batch).
 
     The epoch that `start` lies in is read in the order `family` of epoch `order_epoch`; later ones in their own of
@@ -103,16 +101,14 @@ class Stretch:
     family_after: int
 
 
-@dataclass(frozen=True, slots=True)
-class Advance:
+class Advance(NamedTuple):
     """Steps delivered (fewer than asked if the loader came to its end), and the position after them."""
 
     stretch: Stretch
     position: Position
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(NamedTuple):
     """What a checkpoint keeps of the loader; None where it keeps nothing of the kind."""
 
     ranks: int

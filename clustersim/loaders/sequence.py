@@ -1,7 +1,6 @@
 """A loader with one global position: the ranks split each batch of one endless sequence of samples."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,12 +51,15 @@ class SequenceLoader:
 
     def steps_left(self, at: Position, step: int) -> int | None:
         """Whole batches until the end of the last epoch; None if there is no last one."""
-        return None if self._samples is None else max(0, self._read_in(at.samples, self._samples)) // self.batch
+        return None if self._samples is None else self._batches_to(self._samples, at)
+
+    def _batches_to(self, stop: int, at: Position) -> int:
+        return max(0, self._read_in(at.samples, stop)) // self.batch
 
     def advance(self, at: Position, step: int, steps: int) -> Advance:
         """Deliver `steps` batches, or as many as are left."""
-        left = self.steps_left(at, step)
-        steps = steps if left is None else min(steps, left)
+        if self._samples is not None:
+            steps = min(steps, self._batches_to(self._samples, at))
         lasting = at.family if self.parts.reshuffle_lasts == "for-good" else 0
         stop = self._skips.after(at.samples, steps * self.batch)
         epoch = at.samples // self.size
@@ -83,7 +85,7 @@ class SequenceLoader:
 
     def below(self, stretches: Sequence[Stretch], step: int) -> list[Stretch]:
         """The stretches as far as they lie below a step."""
-        return [replace(each, steps=max(0, min(each.steps, step - each.step))) for each in stretches]
+        return [each._replace(steps=max(0, min(each.steps, step - each.step))) for each in stretches]
 
     def reads_to_count(
         self, planned: Sequence[Stretch], seen: Sequence[Stretch], cuts: NDArray[np.int64] | None = None
@@ -112,9 +114,9 @@ class SequenceLoader:
         """The samples that the steps [step, stop) of a stretch read, in reading order, int64[steps x batch]."""
         start = self._skips.after(stretch.start, (step - stretch.step) * self.batch)
         epoch = start // self.size
-        part = replace(stretch, step=step, steps=stop - step, start=start)
+        part = stretch._replace(step=step, steps=stop - step, start=start)
         if epoch > stretch.start // self.size:
-            part = replace(part, family=stretch.family_after, order_epoch=epoch)
+            part = part._replace(family=stretch.family_after, order_epoch=epoch)
         return expand(self.spaces, self.draws([part])[0])[1]
 
     def batch_at(self, stretch: Stretch, step: int, ranks: int) -> list[NDArray[np.int64]]:
@@ -145,7 +147,7 @@ class SequenceLoader:
             return refusals.other_ranks(saved.ranks, ranks)
         match self.parts.comes_back:
             case "continue":
-                return replace(reached, ranks=ranks)
+                return reached._replace(ranks=ranks)
             case "restart-run":
                 return Position(0, ranks)
             case "restart-epoch":

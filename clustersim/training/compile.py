@@ -109,7 +109,7 @@ def _tier(scenario: Scenario, name: str, medium: Medium, load: DurationOrLaw | N
 
 
 @contextmanager
-def _collector_at_rest() -> Iterator[None]:
+def collector_at_rest() -> Iterator[None]:
     """Nothing that a run lets go of is part of a cycle, and all that it keeps is written down: nothing to look for."""
     was_enabled = gc.isenabled()
     gc.disable()
@@ -152,7 +152,7 @@ class World:
         """
         if progress is not None:
             self._report(progress)
-        with _collector_at_rest():
+        with collector_at_rest():
             self.env.run(until=self.job.over)
         return self.job.history
 

@@ -16,7 +16,7 @@ BUFFER = "loaders.buffers:Buffer"
 MUTATIONS = [
     ("1 a position in samples", f"{SEQUENCE}._back_to_position", "Position(samples, ranks, family",
      "Position(0, ranks, family"),
-    ("1 a position in samples", f"{SEQUENCE}.steps_left", "// self.batch", "// self.batch + 1"),
+    ("1 a position in samples", f"{SEQUENCE}._batches_to", "// self.batch", "// self.batch + 1"),
     ("1 a position in samples", f"{SEQUENCE}.advance", "steps * self.batch", "(steps - 1) * self.batch"),
     ("1 what is unread in a new order", "loaders.remainder:RemainderSpaces.samples_at", "offsets >= cut",
      "offsets > cut"),
