@@ -1,12 +1,14 @@
 """What breaks: the causes of a scenario, with their laws compiled."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from clustersim.laws import Law, Life
 
 JOB = -1
 """The 'node' of what concerns the job as a whole."""
+
+Kind = Literal["crash", "hang", "silent", "false-alarm", "slow", "maintenance"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class Cause:
     renews_all: bool
     detection: Law
     repair: Law | None
-    kind: Literal["crash", "hang", "silent", "false-alarm", "slow", "maintenance"] = "crash"
+    kind: Kind = "crash"
     repair_at_detection: bool = False
     transient: float = 0.0
     manual_repair: Law | None = None  # follows a share `escalates` of the repairs
@@ -50,3 +52,11 @@ class Cause:
     degrees: tuple[int, ...] = ()
     slows: float = 1.0
     nodes_per_domain: int = 1  # with scope "domain"
+
+
+class Strike(NamedTuple):
+    """Life k of a node, of a domain or of the job under a cause ends; for a scripted cause k counts its entries."""
+
+    cause: Cause
+    entity: int  # the number of the node or of the domain, or JOB
+    k: int

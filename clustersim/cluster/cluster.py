@@ -1,13 +1,14 @@
 """The cluster in simulated time: failures strike, nodes go to repair and come back, the job is told."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import simpy
 
-from clustersim.cluster.causes import JOB, Cause
+from clustersim.cluster.causes import JOB, Cause, Kind, Strike
 from clustersim.cluster.clock import Alarm, Rank
-from clustersim.cluster.failures import Failures, Strike
+from clustersim.cluster.failures import Failures
 from clustersim.cluster.lifetimes import Lifetimes
 from clustersim.cluster.machine import Machine
 from clustersim.cluster.planned import Plan, Slow
@@ -18,8 +19,8 @@ from clustersim.cluster.retirement import Watch
 from clustersim.history import Happening, Outage
 from clustersim.laws import NEVER
 
-# What the log calls what strikes, where it is not a failure.
-_EVENTS = {"false-alarm": "false alarm", "slow": "slow", "maintenance": "maintenance"}
+# The kinds that the job trains on with: their next life begins at once.
+_TRAINS_ON = ("silent", "slow")
 
 
 class Hit(NamedTuple):
@@ -68,7 +69,16 @@ class Cluster:
         self.on_pace: Callable[[int], None] = lambda now: None
         self._slow = Slow(lambda node: self.pool.place(node) == "job")
         self._leaving: list[Strike] = []  # of nodes that the job holds until it has saved
-        self._watch = None if machine.retirement is None else Watch(machine.retirement.policy)
+        self._watch = None if machine.retirement is None else Watch(machine.retirement)
+        # Kind -> what the log calls it, and what it does.
+        self._meets: dict[Kind, tuple[str, Callable[[Strike, Sequence[int], Place, int], None]]] = {
+            "crash": ("failure", self._stop),
+            "hang": ("failure", self._stop),
+            "false-alarm": ("false alarm", self._stop),
+            "silent": ("failure", self._corrupt),
+            "slow": ("slow", self._slow_down),
+            "maintenance": ("maintenance", self._maintain),
+        }
         self._armed: int | None = None
         self.has_reserve = machine.cold > 0 or machine.lent > 0
         """Whether nodes can be called up beside the spares."""
@@ -109,49 +119,59 @@ class Cluster:
             self.on_hits(hits, now)
 
     def _break(self, strike: Strike, now: int) -> None:
-        cause, entity, k = strike
+        cause = strike.cause
         nodes, where = self._struck(strike)
         if where == "elsewhere":
-            self.failures.renew(cause, entity, now)  # it is others' business
+            self.failures.renew(cause, strike.entity, now)  # it is others' business
             return
-        told = JOB if entity == JOB else nodes[0]
-        self._log(now, _EVENTS.get(cause.kind, "failure"), cause, told, where)
-        if cause.kind == "maintenance":
-            self._maintain(strike, where, now)
-            return
-        detection = self.lifetimes.detection(cause, entity, k)
-        if cause.kind in ("silent", "slow") and cause.life is not None:
-            self.failures.renew(cause, entity, now)
-        if cause.kind == "silent":
-            if where == "job" and self.failures.training and detection < NEVER:
-                Alarm(self._env, now + detection, Rank.STRIKE, lambda alarm: self._seen(strike, now, alarm.at_ns))
-            return
-        if cause.kind == "slow":
-            self._slow.begins(strike)
-            self.on_pace(now)
-            Alarm(self._env, now + detection, Rank.STRIKE, lambda alarm: self._found(strike, alarm.at_ns))
-            return
+        event, meet = self._meets[cause.kind]
+        self._log(now, event, cause, nodes[0] if nodes else JOB, where)
+        meet(strike, nodes, where, now)
+
+    def _stop(self, strike: Strike, nodes: Sequence[int], where: Place, now: int) -> None:
+        """The job stands, and knows after a while."""
+        cause = strike.cause
+        detection = self.lifetimes.duration("detection", cause.detection, strike)
         lost = self._leave(strike, nodes, now, detection if cause.repair_at_detection else 0)
         if where == "job":
-            self._hits.append(Hit(cause, k, lost, detection))
+            self._hits.append(Hit(cause, strike.k, lost, detection))
         elif not self.returning:
             self.on_return(now)
 
-    def _maintain(self, strike: Strike, where: Place, now: int) -> None:
+    def _corrupt(self, strike: Strike, nodes: Sequence[int], where: Place, now: int) -> None:
+        """The weights are corrupt until that is seen, if they change now."""
+        cause = strike.cause
+        if cause.life is not None:
+            self.failures.renew(cause, strike.entity, now)
+        detection = self.lifetimes.duration("detection", cause.detection, strike)
+        if where == "job" and self.failures.training and detection < NEVER:
+            Alarm(self._env, now + detection, Rank.STRIKE, partial(self._seen, strike, now))
+
+    def _slow_down(self, strike: Strike, nodes: Sequence[int], where: Place, now: int) -> None:
+        """A step takes longer until that is found."""
+        cause = strike.cause
+        if cause.life is not None:
+            self.failures.renew(cause, strike.entity, now)
+        self._slow.begins(strike)
+        self.on_pace(now)
+        detection = self.lifetimes.duration("detection", cause.detection, strike)
+        Alarm(self._env, now + detection, Rank.STRIKE, partial(self._found, strike))
+
+    def _maintain(self, strike: Strike, nodes: Sequence[int], where: Place, now: int) -> None:
         """A node that the job does not hold goes at once; one in repair is looked after there."""
         if strike.entity == JOB:
             self.on_plan(Plan(strike.cause.name, now + strike.cause.out_ns[strike.k]), now)
         elif where == "job":
             self._leave_later(strike, now)
         elif where != "repair":
-            self._leave(strike, (strike.entity,), now, 0)
+            self._leave(strike, nodes, now, 0)
 
-    def _found(self, strike: Strike, now: int) -> None:
+    def _found(self, strike: Strike, alarm: Alarm) -> None:
         """What is slow is found: a node that has no repair, or is in another one, goes on at full pace."""
-        cause, entity, k = strike
+        now = alarm.at_ns
         nodes, where = self._struck(strike)
-        self._log(now, "detection", cause, entity, where)
-        if where == "repair" or not self.lifetimes.takes_node(cause, entity, k):
+        self._log(now, "detection", strike.cause, strike.entity, where)
+        if where == "repair" or not self.lifetimes.takes_node(strike):
             self._slow.ends(strike)
             self.on_pace(now)
         elif where == "job":
@@ -186,33 +206,28 @@ class Cluster:
 
     def _leave(self, strike: Strike, nodes: Sequence[int], now: int, delay: int) -> tuple[int, ...]:
         """Take out what a failure takes: for repair, after a delay (ns), or for good; the nodes that the job loses."""
-        cause, entity, k = strike
-        takes = self.lifetimes.takes_node(cause, entity, k)
-        blamed = self._blamed(strike) if takes and cause.misdiagnosis and cause.scope == "node" else entity
+        cause, entity, _ = strike
+        takes = self.lifetimes.takes_node(strike)
+        blamed = self._blamed(strike) if takes and cause.misdiagnosis else entity
         if blamed != entity:
             self._log(now, "misdiagnosis", cause, blamed, "job")
-            nodes = (blamed,)
-        lost, leaves = self._in_job(nodes), True
-        if self._watch is not None and self._gives_up(self._watch, cause, blamed, now):
-            assert self._machine.retirement is not None
-            self._repairs.replace(strike, blamed, self._machine.retirement.replaced, now)
-        elif takes:
-            self._repairs.begin(strike, nodes, now, delay)
-        else:
-            leaves = False
-        if blamed != entity:
             self.failures.renew(cause, entity, now, self._repairs.recurrence(strike))
-        elif not leaves and cause.life is not None and cause.kind not in ("silent", "slow"):
+            nodes = (blamed,)
+        if self._watch is not None and self._gives_up(self._watch, cause, blamed, now):
+            return self._repairs.replace(strike, blamed, self._watch.replaced, now)
+        if takes:
+            return self._repairs.begin(strike, nodes, now, delay)
+        if cause.life is not None and cause.kind not in _TRAINS_ON:
             self.failures.renew(cause, entity, now)
-        return lost if leaves else ()
+        return ()
 
     def _blamed(self, strike: Strike) -> int:
         """The node that is taken out: the one that failed, or after a misdiagnosis any other of the job."""
-        cause, node, k = strike
-        if self.pool.place(node) != "job" or not self.lifetimes.chance("misdiagnosis", cause.misdiagnosis, *strike):
+        cause, node, _ = strike
+        if self.pool.place(node) != "job" or not self.lifetimes.chance("misdiagnosis", cause.misdiagnosis, strike):
             return node
         nodes = self._machine.all_nodes
-        first = self.lifetimes.which(cause, node, k, nodes)
+        first = self.lifetimes.which(strike, nodes)
         others = ((first + i) % nodes for i in range(nodes))
         return next((other for other in others if other != node and self.pool.place(other) == "job"), node)
 
@@ -225,19 +240,19 @@ class Cluster:
 
     def _struck(self, strike: Strike) -> tuple[Sequence[int], Place]:
         """The nodes that a strike concerns, and where the first of them is; in the job, if any is there."""
-        if strike.entity == JOB:
+        cause, entity, _ = strike
+        if cause.scope == "node":
+            return (entity,), self.pool.place(entity)
+        if cause.scope == "job":
             return (), "job"
-        if strike.cause.scope == "node":
-            return (strike.entity,), self.pool.place(strike.entity)
-        nodes = self._machine.domain(strike.entity, strike.cause.nodes_per_domain)
-        return nodes, "job" if self._in_job(nodes) else self.pool.place(nodes[0])
+        nodes = self._machine.domain(entity, cause.nodes_per_domain)
+        any_in_job = any(self.pool.place(node) == "job" for node in nodes)
+        return nodes, "job" if any_in_job else self.pool.place(nodes[0])
 
-    def _in_job(self, nodes: Sequence[int]) -> tuple[int, ...]:
-        return tuple([node for node in nodes if self.pool.place(node) == "job"])
-
-    def _seen(self, strike: Strike, since: int, now: int) -> None:
+    def _seen(self, strike: Strike, since: int, alarm: Alarm) -> None:
         """A silent failure, which has corrupted the weights since then, is seen: stop the job, take the node out."""
         cause, entity, k = strike
+        now = alarm.at_ns
         nodes, where = self._struck(strike)
         lost = () if where == "repair" else self._leave(strike, nodes, now, 0)
         self._log(now, "detection", cause, entity, "job")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import Literal
 
-from clustersim.cluster.causes import Cause
+from clustersim.cluster.causes import Cause, Strike
 from clustersim.laws import Constant, Law, Stepwise, draw
 from clustersim.streams import Hashed
 
@@ -63,28 +63,28 @@ class Lifetimes:
                 if uniform <= within:
                     yield node, law.quantile(uniform) or _LEAST_LIFE
 
-    def duration(self, what: Duration, law: Law, cause: Cause, entity: int, k: int) -> int:
-        """A duration (ns) that belongs to the failure that ends life k."""
+    def duration(self, what: Duration, law: Law, strike: Strike) -> int:
+        """A duration (ns) that belongs to a failure."""
         if isinstance(law, Constant):
             return law.value_ns
+        cause, entity, k = strike
         return law.quantile(self._stream(what, cause.name).uniform(entity + 1, k))
 
-    def detection(self, cause: Cause, entity: int, k: int) -> int:
-        """The time (ns) from the end of life k to its detection; `NEVER` for a hang without a timeout."""
-        return self.duration("detection", cause.detection, cause, entity, k)
+    def chance(self, what: Chance, share: float, strike: Strike) -> bool:
+        """Whether what befalls a share of the failures befalls this one."""
+        if share == 0:
+            return False
+        cause, entity, k = strike
+        return self._stream(what, cause.name).uniform(entity + 1, k) < share
 
-    def chance(self, what: Chance, share: float, cause: Cause, entity: int, k: int) -> bool:
-        """Whether what befalls a share of the failures befalls the one that ends life k."""
-        return share > 0 and self._stream(what, cause.name).uniform(entity + 1, k) < share
+    def takes_node(self, strike: Strike) -> bool:
+        """Whether a failure takes its nodes: not if a restart in place mends it."""
+        cause = strike.cause
+        if cause.repair is None:
+            return bool(cause.out_ns)
+        return not (cause.transient and self.chance("transient", cause.transient, strike))
 
-    def takes_node(self, cause: Cause, entity: int, k: int) -> bool:
-        """Whether the failure that ends life k takes its nodes: not if a restart in place mends it."""
-        if cause.out_ns:
-            return True
-        if not cause.transient:
-            return cause.repair is not None
-        return cause.repair is not None and not self.chance("transient", cause.transient, cause, entity, k)
-
-    def which(self, cause: Cause, entity: int, k: int, of: int) -> int:
+    def which(self, strike: Strike, of: int) -> int:
         """A number below `of`, each as likely as the others: where to look for the node that is wrongly taken out."""
+        cause, entity, k = strike
         return int(self._stream("wrong node", cause.name).uniform(entity + 1, k) * of)

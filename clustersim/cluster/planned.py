@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from clustersim.cluster.causes import JOB
-from clustersim.cluster.failures import Strike
+from clustersim.cluster.causes import JOB, Strike
 
 
 class Plan(NamedTuple):

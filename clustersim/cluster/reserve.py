@@ -1,6 +1,7 @@
 """Nodes that the job gets after a while: cold spares that are started, and nodes that are borrowed from other work."""
 
 from collections.abc import Callable
+from functools import partial
 
 import simpy
 
@@ -62,12 +63,12 @@ class Reserve:
         self._starts[node] = number + 1
         due = now + self._lifetimes.of_node("cold start", self._machine.cold_start, node, number)
         self._due[node] = due
-        Alarm(self._env, due, Rank.REPAIR, lambda _: self._started(node, due))
+        Alarm(self._env, due, Rank.REPAIR, partial(self._started, node))
 
-    def _started(self, node: int, due: int) -> None:
-        if self._pool.place(node) == "starting" and self._due[node] == due:
+    def _started(self, node: int, alarm: Alarm) -> None:
+        if self._pool.place(node) == "starting" and self._due[node] == alarm.at_ns:
             self._pool.started(node)
-            self._ready("start", node, due)
+            self._ready("start", node, alarm.at_ns)
 
     def _arrive(self, alarm: Alarm) -> None:
         """Borrow what is wanted, as far as it goes."""

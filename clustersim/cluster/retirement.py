@@ -33,8 +33,10 @@ class Retirement:
 class Watch:
     """The record of failures of each node that has failed."""
 
-    def __init__(self, policy: Window | Score) -> None:
-        self._policy = policy
+    def __init__(self, retirement: Retirement) -> None:
+        self.replaced = retirement.replaced
+        """The law of the time until a new node stands in the place of one that is given up."""
+        self._policy = retirement.policy
         self._failed: dict[int, deque[int]] = {}  # node -> times of its last failures, at most as many as retire it
         self._scores: dict[int, tuple[float, int]] = {}  # node -> score and when it was that
 
