@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -122,7 +123,7 @@ def indices(responses: Responses, seed: int = 0) -> pd.DataFrame:
     Raises:
         ValueError: the design is another, or the figure does not vary.
     """
-    from scipy.stats import sobol_indices
+    from scipy.stats import DegenerateDataWarning, sobol_indices
 
     if responses.kind != "saltelli":
         raise ValueError(f"expected a design of Saltelli's (--design saltelli), found {responses.kind}")
@@ -134,13 +135,16 @@ def indices(responses: Responses, seed: int = 0) -> pd.DataFrame:
     told: dict[Literal["f_A", "f_B", "f_AB"], NDArray[np.float64]]
     told = {"f_A": answers[:1], "f_B": answers[1:2], "f_AB": answers[2:, None, :]}
     found = sobol_indices(func=told, n=answers.shape[1], rng=np.random.default_rng(seed))
-    spread = found.bootstrap(confidence_level=0.95)
+    with warnings.catch_warnings(), np.errstate(invalid="ignore"):
+        # A key that changes nothing at all has one index in all resamples, and scipy's interval is 0 / 0.
+        warnings.simplefilter("ignore", DegenerateDataWarning)
+        spread = found.bootstrap(confidence_level=0.95)
     frame = pd.DataFrame({"key": list(responses.ranges)})
     parts = (("first", found.first_order, spread.first_order), ("total", found.total_order, spread.total_order))
     for name, values, interval in parts:
         frame[name] = values.ravel()
-        frame[f"{name}_ci95_low"] = interval.confidence_interval.low.ravel()
-        frame[f"{name}_ci95_high"] = interval.confidence_interval.high.ravel()
+        for end, bound in (("low", interval.confidence_interval.low), ("high", interval.confidence_interval.high)):
+            frame[f"{name}_ci95_{end}"] = np.where(np.isnan(bound), values, bound).ravel()
     return frame.sort_values("total", ascending=False, ignore_index=True)
 
 

@@ -76,27 +76,59 @@ class Hashed:
         words = mix_array(np.uint64(self._low) + entities.astype(np.uint64) * np.uint64(_ODD_A))
         return mix_array((words ^ np.uint64(self._high)) + numbers.astype(np.uint64) * np.uint64(_ODD_B))
 
-    def lowest(self, first: int, stop: int, number: int, share: float) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """Which of the entities first .. stop - 1 draw at most `share`, in order, counted from `first`; and the draws.
-
-        It is `uniforms(...) <= share`, compared before words become numbers.
-        """
-        words = np.arange(first, stop, dtype=np.uint64)
-        words *= np.uint64(_ODD_A)
-        words += np.uint64(self._low)
-        words = mix_array(words)
-        words ^= np.uint64(self._high)
-        words += np.uint64(number * _ODD_B & _MASK)
-        words = mix_array(words)
-        # A draw is (word >> 12) + 1/2 in units of 2^-52.
-        whole = math.floor(share * 2.0**52)
-        at_most = whole - (share * 2.0**52 - whole < 0.5)
-        below = np.flatnonzero(words < np.uint64(at_most + 1 << 12)) if at_most + 1 < 2**52 else np.arange(stop - first)
-        return below, _uniform(words[below])
-
     def uniforms(self, entities: NDArray[np.integer[Any]], number: int) -> NDArray[np.float64]:
         """`uniform` for an array of entities, bit for bit the same numbers."""
         return _uniform(self.words(entities, np.array([number])))
+
+
+_HALVINGS = 5
+_BLOCK = 1 << _HALVINGS  # entities: fewer cost more among 131,072, more cost more among 2,048
+_ALMOST_1 = 1 - 2.0**-53
+
+
+class LowestFirst:
+    """One uniform number for each of many entities, so drawn that those with the lowest are found at little cost.
+
+    Entities 32 b .. 32 b + 31 are block b. Drawn are the block's least number, whose it is, and those of the others,
+    uniform above it: so all are independent and uniform, and each is a function of (stream, entity) alone. Nobody looks
+    into a block whose least number is too large.
+    """
+
+    __slots__ = ("_blocks", "_others")
+
+    def __init__(self, seed: int, replication: int, *names: str | int) -> None:
+        self._blocks = Hashed(seed, replication, *names, "block")
+        self._others = Hashed(seed, replication, *names, "others")
+
+    def uniform(self, entity: int) -> float:
+        """The number of an entity (any integer), in the open interval (0, 1)."""
+        block, place = divmod(entity, _BLOCK)
+        # The first bits of one draw say whose the least number is; the bits after them are a uniform number again.
+        drawn = self._blocks.uniform(block, 0) * _BLOCK
+        whose = int(drawn)
+        least = drawn - whose
+        # The least of n is 1 - (1 - u)^(1/n): the root is taken as square roots, which are the same to the last bit one
+        # by one and in vectors, and 1 - sqrt(1 - u) = u / (1 + sqrt(1 - u)) loses nothing where u is small.
+        for _ in range(_HALVINGS):
+            least /= 1 + math.sqrt(1 - least)
+        if place == whose:
+            return least
+        return min(least + (1 - least) * self._others.uniform(entity, 0), _ALMOST_1)
+
+    def at_most(self, share: float, stop: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Which of the entities 0 .. stop - 1 have a `uniform` of at most `share`, in order; and these numbers."""
+        drawn = self._blocks.uniforms(np.arange(-(-stop // _BLOCK)), 0) * _BLOCK
+        whose = np.floor(drawn)
+        least = drawn - whose
+        for _ in range(_HALVINGS):
+            least /= 1 + np.sqrt(1 - least)
+        blocks = np.flatnonzero(least <= share)
+        least = least[blocks, None]
+        entities = blocks[:, None] * _BLOCK + np.arange(_BLOCK)  # [block, place]
+        numbers = np.minimum(least + (1 - least) * self._others.uniforms(entities, 0), _ALMOST_1)
+        numbers[np.arange(len(blocks)), whose[blocks].astype(np.int64)] = least[:, 0]
+        found = (numbers <= share) & (entities < stop)
+        return entities[found], numbers[found]
 
 
 def _uniform(words: NDArray[np.uint64]) -> NDArray[np.float64]:

@@ -6,13 +6,11 @@ from typing import Literal
 
 from clustersim.cluster.causes import Cause, Strike
 from clustersim.laws import Constant, Law, Stepwise, draw
-from clustersim.streams import Hashed
+from clustersim.streams import Hashed, LowestFirst
 
 Duration = Literal["repair", "manual repair", "detection", "recurrence"]
 Chance = Literal["transient", "escalation", "failed repair", "misdiagnosis"]
 OfNode = Literal["replacement", "cold start", "borrowing"]
-# Nodes whose lives are drawn at once: so few that they stay in the processor's cache.
-_VECTOR = 2**14
 # A life of no length would end before its repair does.
 _LEAST_LIFE = 1
 
@@ -26,6 +24,7 @@ class Lifetimes:
     def __init__(self, seed: int, replication: int, lemon_share: float = 0.0) -> None:
         # Made when they are first drawn from: a run of many causes draws from few of all streams that it could.
         self._stream: Callable[..., Hashed] = cache(partial(Hashed, seed, replication))
+        self._first: Callable[[str], LowestFirst] = cache(partial(LowestFirst, seed, replication, "first life"))
         self._lemon_share = lemon_share
         self._lemons: dict[tuple[int, int], bool] = {}  # what is known of (node, generation)
 
@@ -35,7 +34,11 @@ class Lifetimes:
         assert law is not None
         if isinstance(law, Stepwise):
             law = law.born(born_ns)
-        return law.quantile(self._stream("life", cause.name).uniform(node + 1, k)) or _LEAST_LIFE
+        if k == 0:
+            uniform = self._first(cause.name).uniform(node)
+        else:
+            uniform = self._stream("life", cause.name).uniform(node + 1, k)
+        return law.quantile(uniform) or _LEAST_LIFE
 
     def is_lemon(self, node: int, generation: int) -> bool:
         """Whether a node is a lemon; generation counts the nodes that have stood in its place before."""
@@ -52,16 +55,14 @@ class Lifetimes:
         return draw(law, self._stream(what), node + 1, number)
 
     def first_lives(self, cause: Cause, nodes: int, horizon_ns: int) -> Iterator[tuple[int, int]]:
-        """(node, life 0) of the nodes below `nodes` whose first life ends within the horizon; drawn in vectors."""
+        """(node, life 0) of the nodes below `nodes` whose first life ends within the horizon."""
         assert cause.life is not None
         laws = [(law, law.cdf(horizon_ns)) for law in (cause.life, cause.lemon_life or cause.life)]
-        stream, most = self._stream("life", cause.name), max(within for _, within in laws)
-        for first in range(0, nodes, _VECTOR):
-            found, uniforms = stream.lowest(first + 1, min(first + _VECTOR, nodes) + 1, 0, most)
-            for node, uniform in zip((found + first).tolist(), uniforms.tolist(), strict=True):
-                law, within = laws[self.is_lemon(node, 0)]
-                if uniform <= within:
-                    yield node, law.quantile(uniform) or _LEAST_LIFE
+        found, uniforms = self._first(cause.name).at_most(max(within for _, within in laws), nodes)
+        for node, uniform in zip(found.tolist(), uniforms.tolist(), strict=True):
+            law, within = laws[self.is_lemon(node, 0)]
+            if uniform <= within:
+                yield node, law.quantile(uniform) or _LEAST_LIFE
 
     def duration(self, what: Duration, law: Law, strike: Strike) -> int:
         """A duration (ns) that belongs to a failure."""

@@ -66,6 +66,12 @@ def test_a_swings_interval_holds_it_in_19_of_20_designs(tmp_path):
     assert abs(held - 190) < 3 * np.sqrt(200 * 0.95 * 0.05)
 
 
+def test_a_key_that_changes_nothing_has_the_index_0(tmp_path):
+    where = study(tmp_path / "s", cs.saltelli(RANGES, 8), lambda x, y, z: x + 2 * y)
+    row = sensitivity.indices(sensitivity.load(where, "ettr")).set_index("key").loc["z"]
+    assert row.tolist() == [0.0] * 6
+
+
 def test_too_few_points_have_no_swing(tmp_path):
     where = study(tmp_path / "s", cs.latin_hypercube(RANGES, 3), lambda x, y, z: x)
     assert sensitivity.tornado(sensitivity.load(where, "ettr"))["swing"].isna().all()

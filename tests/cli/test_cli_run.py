@@ -156,7 +156,7 @@ def test_what_packers_lost_comes_first(clustersim, tmp_path):
 
 def test_what_is_not_known_of_rates_is_told_apart(clustersim, tmp_path):
     wear = '[{cause="wear",count=8,over="27 d",on_nodes=64,uncertain=true}]'
-    words = ("run", "small", "--set", f"failures={wear}", "--set", "run.wall_time=1 d", "--replications", "12")
+    words = ("run", "small", "--set", f"failures={wear}", "--set", "run.wall_time=10 d", "--replications", "12")
     code, out, _ = clustersim(*words, "--out", tmp_path / "stored")
     assert code == 0
     head, *rows = out[out.index("Half of the 95 % interval") :].splitlines()

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from clustersim import load_scenario, simulate
 from clustersim.cluster.compile import causes_of
 from clustersim.cluster.lifetimes import Lifetimes
-from clustersim.streams import Hashed, generator, mix_array
+from clustersim.streams import Hashed, LowestFirst, generator, mix_array
 
 
 def failures(run, until_h=None):
@@ -99,22 +100,65 @@ def test_hashed_uniforms_are_uniform_and_the_same_one_by_one():
 
 
 @pytest.mark.parametrize("share", [0.0, 1e-300, 2.0**-53, 1e-6, 0.0123, 0.5, 1 - 2.0**-53, 1.0])
-def test_the_lowest_draws_are_those_that_are_drawn_one_by_one(share):
-    stream = Hashed(3, 4, "life")
-    found, uniforms = stream.lowest(5, 20_005, 2, share)
-    drawn = [stream.uniform(entity, 2) for entity in range(5, 20_005)]
-    assert found.tolist() == [index for index, uniform in enumerate(drawn) if uniform <= share]
-    assert uniforms.tolist() == [drawn[index] for index in found]
+@pytest.mark.parametrize("stop", [0, 1, 32, 20_005])
+def test_the_lowest_draws_are_those_that_are_drawn_one_by_one(share, stop):
+    stream = LowestFirst(3, 4, "life")
+    found, uniforms = stream.at_most(share, stop)
+    drawn = [stream.uniform(entity) for entity in range(stop)]
+    assert found.tolist() == [entity for entity, uniform in enumerate(drawn) if uniform <= share]
+    assert uniforms.tolist() == [drawn[entity] for entity in found]
 
 
 @pytest.mark.parametrize("just", [-1, 0, 1])
 def test_a_draw_is_among_the_lowest_up_to_itself(just):
     """The share that a draw is, and its neighbours among floating-point numbers."""
-    stream = Hashed(3, 4, "life")
-    for uniform in stream.uniforms(np.arange(200), 0).tolist():
+    stream = LowestFirst(3, 4, "life")
+    _, uniforms = stream.at_most(1.0, 200)
+    for uniform in uniforms.tolist():
         share = np.nextafter(uniform, just) if just else uniform
-        entities = np.arange(200)[stream.uniforms(np.arange(200), 0) <= share]
-        assert stream.lowest(0, 200, 0, float(share))[0].tolist() == entities.tolist()
+        assert stream.at_most(float(share), 200)[0].tolist() == np.flatnonzero(uniforms <= share).tolist()
+
+
+@pytest.mark.parametrize("of_blocks", [2.0**-53, 0.5 + 2.0**-53, 1 - 2.0**-53])
+@pytest.mark.parametrize("of_others", [2.0**-53, 0.5 + 2.0**-53, 1 - 2.0**-53])
+def test_draws_stay_inside_the_open_interval(of_blocks, of_others, monkeypatch):
+    """Also where what they are made of is as near to 0 or 1 as a draw can be."""
+    stream = LowestFirst(3, 4, "life")
+    drawn = {id(stream._blocks): of_blocks, id(stream._others): of_others}
+    monkeypatch.setattr(Hashed, "uniform", lambda self, entity, number: drawn[id(self)])
+    assert all(0 < stream.uniform(entity) < 1 for entity in range(32))
+
+
+def test_draws_made_for_the_lowest_are_uniform_and_independent():
+    """All of them, the least and the greatest of each block, whose the least is, and the places beside each other."""
+    _, uniforms = LowestFirst(3, 4, "life").at_most(1.0, 320_000)
+    blocks = uniforms.reshape(-1, 32)
+    for drawn, law in (
+        (uniforms, lambda u: u),
+        (blocks.min(axis=1), lambda u: 1 - (1 - u) ** 32),
+        (blocks.max(axis=1), lambda u: u**32),
+        (blocks[:, 3], lambda u: u),
+    ):
+        assert stats.kstest(drawn, law).pvalue > 1e-3
+    assert stats.chisquare(np.bincount(blocks.argmin(axis=1), minlength=32)).pvalue > 1e-3
+    correlations = np.corrcoef(blocks.T)[np.triu_indices(32, 1)]
+    assert abs(correlations).max() < 4.5 / np.sqrt(len(blocks))
+
+
+def test_the_lowest_draws_come_as_often_together_as_others():
+    """How many of a block's 32 are among the lowest 2 percent is binomial."""
+    found, _ = LowestFirst(3, 4, "life").at_most(0.02, 3_200_000)
+    together = np.bincount(np.bincount(found // 32, minlength=100_000).clip(max=5), minlength=6)
+    law = stats.binom(32, 0.02)
+    expected = 100_000 * np.array([*law.pmf(range(5)), law.sf(4)])
+    assert stats.chisquare(together, expected).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("entity", [-1, 0, 31, 70_000])
+def test_an_entity_draws_uniformly_over_the_replications(entity):
+    drawn = [LowestFirst(0, replication, "life").uniform(entity) for replication in range(3000)]
+    assert stats.kstest(drawn, lambda u: u).pvalue > 1e-3
+    assert abs(np.corrcoef(drawn[:-1], drawn[1:])[0, 1]) < 3.5 / np.sqrt(3000)
 
 
 def test_words_are_mixed_as_published():

@@ -69,7 +69,7 @@ def test_first_lives_are_those_of_the_nodes_one_by_one(law):
 
 
 @pytest.mark.parametrize("lemons", [None, LEMONS])
-def test_first_lives_are_the_same_in_more_than_one_vector(lemons):
+def test_first_lives_of_many_nodes_are_told_in_order(lemons):
     scenario = cluster({"rate": "0.001 per node-day"}, nodes=40_000, lemons=lemons)
     share = machine_of(scenario).lemon_share
     (cause,), lifetimes = causes_of(scenario, 0, 0), Lifetimes(0, 0, share)

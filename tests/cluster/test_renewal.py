@@ -21,7 +21,8 @@ LAWS = [
 
 
 def cluster(law, ages="wall", **more):
-    cause = {"cause": "wear", "rate": "1 per 256 node-days", "law": law, "ages": ages, **more}
+    """A cause of a name of its own, as draws go by the name: what one test happens to draw, another does not."""
+    cause = {"cause": f"wear, {law}", "rate": "1 per 256 node-days", "law": law, "ages": ages, **more}
     return load_scenario(
         {
             "name": "2,048 nodes of mean life 256 days",
@@ -54,7 +55,7 @@ def mean_count(scenario, runs=40):
 def test_a_rate_that_changes_at_dates():
     """Three times the rate for 10 days, then the rate, then nothing from day 40 on: 30 + 30 days' worth."""
     steps = {"by": "date", "at": ["0 d", "10 d", "40 d"], "times": [3, 1, 0]}
-    mean, error, _ = mean_count(cluster({"type": "exponential"}, steps=steps, repair="0 s"))
+    mean, error, _ = mean_count(cluster({"type": "exponential"}, cause="dates", steps=steps, repair="0 s"))
     assert abs(mean - 2048 * 60 / 256) < 3.5 * error
     assert error < 5
 
@@ -74,14 +75,14 @@ def test_young_nodes_fail_ten_times_as_often():
     """For two days, and after each failure again: the renewal equation of 1 - exp(-(hazard summed to the age t))."""
     steps = {"by": "age", "at": ["0 d", "2 d"], "times": [10, 1]}
     expected = 2048 * renewal_count(lambda t: -math.expm1(-(10 * min(t, 2) + max(t - 2, 0)) / 256), 54, grid=540)
-    mean, error, _ = mean_count(cluster({"type": "exponential"}, steps=steps))
+    mean, error, _ = mean_count(cluster({"type": "exponential"}, cause="youth", steps=steps))
     assert abs(mean - expected) < 3.5 * error
     assert error < 0.01 * expected
 
 
 def test_a_rate_of_which_few_failures_are_known():
     """Negative binomial: mean (n + 1/2) x, variance that times (1 + x), x the run's exposure over that of the count."""
-    seen = {"rate": None, "count": 8, "over": "27 d", "on_nodes": 1024, "uncertain": True}
+    seen = {"cause": "few known", "rate": None, "count": 8, "over": "27 d", "on_nodes": 1024, "uncertain": True}
     scenario = cluster({"type": "exponential"}, **seen)
     runs, mean, variance = 150, 8.5 * 4, 8.5 * 4 * 5
     counts = mean_count(scenario, runs)[2]
@@ -110,7 +111,7 @@ def test_published_counts_solve_the_renewal_equation():
 
 def test_a_repair_keeps_a_node_from_failing():
     """Exponential lives, repair as long as a life: a node fails at half its rate once the start is forgotten."""
-    scenario = cluster({"type": "exponential"}, repair={"type": "exponential", "mean": "256 d"})
+    scenario = cluster({"type": "exponential"}, cause="long repair", repair={"type": "exponential", "mean": "256 d"})
     rate, days = 1 / 256, 54
     up_then = lambda t: 0.5 * t + (1 - math.exp(-2 * rate * t)) / (4 * rate)  # noqa: E731  # mean time up by t
     expected = 2048 * rate * up_then(days)
