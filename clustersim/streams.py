@@ -37,10 +37,14 @@ def mix_array(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     Args:
         words: of any shape, one dimension at least; they are overwritten, as what is new costs more than what is done.
     """
-    shifted = words >> np.uint64(30)
-    words ^= shifted
+    words ^= words >> np.uint64(30)
+    return _mixed_on(words)
+
+
+def _mixed_on(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """What follows its first shift."""
     words *= np.uint64(_MIX_1)
-    np.right_shift(words, np.uint64(27), out=shifted)
+    shifted = words >> np.uint64(27)
     words ^= shifted
     words *= np.uint64(_MIX_2)
     np.right_shift(words, np.uint64(31), out=shifted)
@@ -54,6 +58,8 @@ class Hashed:
     It costs nothing to have a stream per node: no state is kept.
     """
 
+    # Weyl's sequence in two dimensions, which starts where the first half of the key says, mixed as SplitMix64 does it;
+    # the second half of the key goes into the mixing, so that no stream is a shifted copy of another.
     __slots__ = ("_high", "_low")
 
     def __init__(self, seed: int, replication: int, *names: str | int) -> None:
@@ -62,19 +68,19 @@ class Hashed:
 
     def uniform(self, entity: int, number: int) -> float:
         """A number in the open interval (0, 1)."""
-        # `mix_array` of a word, twice; written out, as a call would cost as much as what is in it.
-        word = (self._low + entity * _ODD_A) & _MASK
-        word = (word ^ (word >> 30)) * _MIX_1 & _MASK
-        word = (word ^ (word >> 27)) * _MIX_2 & _MASK
-        word = ((word ^ (word >> 31)) ^ self._high) + number * _ODD_B & _MASK
-        word = (word ^ (word >> 30)) * _MIX_1 & _MASK
-        word = (word ^ (word >> 27)) * _MIX_2 & _MASK
-        return (((word ^ (word >> 31)) >> 12) + 0.5) * 2.0**-52
+        # `words` of one; written out, as a call would cost as much as what is in it.
+        word = self._low + entity * _ODD_A + number * _ODD_B & _MASK
+        word = (word ^ word >> 30 ^ self._high) * _MIX_1 & _MASK
+        word = (word ^ word >> 27) * _MIX_2 & _MASK
+        return (((word ^ word >> 31) >> 12) + 0.5) * 2.0**-52
 
     def words(self, entities: NDArray[np.integer[Any]], numbers: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
         """64 random bits for each (entity, number), elementwise."""
-        words = mix_array(np.uint64(self._low) + entities.astype(np.uint64) * np.uint64(_ODD_A))
-        return mix_array((words ^ np.uint64(self._high)) + numbers.astype(np.uint64) * np.uint64(_ODD_B))
+        words = entities.astype(np.uint64) * np.uint64(_ODD_A) + numbers.astype(np.uint64) * np.uint64(_ODD_B)
+        words += np.uint64(self._low)
+        words ^= words >> np.uint64(30)
+        words ^= np.uint64(self._high)
+        return _mixed_on(words)
 
     def uniforms(self, entities: NDArray[np.integer[Any]], number: int) -> NDArray[np.float64]:
         """`uniform` for an array of entities, bit for bit the same numbers."""
