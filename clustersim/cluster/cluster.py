@@ -19,7 +19,7 @@ from clustersim.cluster.retirement import Watch
 from clustersim.history import Happening, Outage
 from clustersim.laws import NEVER
 
-# The kinds that the job trains on with: their next life begins at once.
+# The kinds that the job trains on with: their next life has begun when they strike.
 _TRAINS_ON = ("silent", "slow")
 
 
@@ -82,6 +82,8 @@ class Cluster:
         self._armed: int | None = None
         self.has_reserve = machine.cold > 0 or machine.lent > 0
         """Whether nodes can be called up beside the spares."""
+        self.call_up = self._reserve.call
+        """Told how many nodes are missing to the job beside the spares, and the time."""
 
     @property
     def returning(self) -> int:
@@ -141,8 +143,7 @@ class Cluster:
     def _corrupt(self, strike: Strike, nodes: Sequence[int], where: Place, now: int) -> None:
         """The weights are corrupt until that is seen, if they change now."""
         cause = strike.cause
-        if cause.life is not None:
-            self.failures.renew(cause, strike.entity, now)
+        self.failures.renew(cause, strike.entity, now)
         detection = self.lifetimes.duration("detection", cause.detection, strike)
         if where == "job" and self.failures.training and detection < NEVER:
             Alarm(self._env, now + detection, Rank.STRIKE, partial(self._seen, strike, now))
@@ -150,8 +151,7 @@ class Cluster:
     def _slow_down(self, strike: Strike, nodes: Sequence[int], where: Place, now: int) -> None:
         """A step takes longer until that is found."""
         cause = strike.cause
-        if cause.life is not None:
-            self.failures.renew(cause, strike.entity, now)
+        self.failures.renew(cause, strike.entity, now)
         self._slow.begins(strike)
         self.on_pace(now)
         detection = self.lifetimes.duration("detection", cause.detection, strike)
@@ -217,7 +217,7 @@ class Cluster:
             return self._repairs.replace(strike, blamed, self._watch.replaced, now)
         if takes:
             return self._repairs.begin(strike, nodes, now, delay)
-        if cause.life is not None and cause.kind not in _TRAINS_ON:
+        if cause.kind not in _TRAINS_ON:
             self.failures.renew(cause, entity, now)
         return ()
 
@@ -261,10 +261,6 @@ class Cluster:
 
     def _log(self, now: int, kind: str, cause: Cause, node: int, where: Place) -> None:
         self.happenings.append(Happening(now, kind, cause.name, node, where, self.leg))
-
-    def call_up(self, missing: int, now: int) -> None:
-        """So many nodes are missing to the job beside the spares: let cold spares and borrowed nodes come."""
-        self._reserve.call(missing, now)
 
     def _ready(self, why: str, node: int, now: int) -> None:
         self.happenings.append(Happening(now, why, "", node, "spare", self.leg))

@@ -1,8 +1,8 @@
 """When which cause strikes which node: ages that survive other failures, one heap instead of a process per node."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 
 from clustersim.cluster.causes import JOB, Cause, Strike
 from clustersim.cluster.lifetimes import Lifetimes
@@ -54,39 +54,43 @@ class Failures:
         self._trained = 0  # training time until the last leg's end
         self._behind: int | None = None  # while a leg runs: how far training time is behind wall time
         for cause in causes:
-            self._begin(cause, machine)
+            heap, lives = self._training if cause.ages == "training" else self._wall, self._lives[cause.index]
+            for entity, k, end in self._first_ends(cause, machine):
+                life = lives[entity] = Life(k, end)
+                if end <= horizon_ns:
+                    heap.append((end, cause.index, entity, k, life))
+        heapify(self._wall)
+        heapify(self._training)
 
-    def _begin(self, cause: Cause, machine: Machine) -> None:
-        """All first lives that end within the horizon."""
+    def _first_ends(self, cause: Cause, machine: Machine) -> Iterator[tuple[int, int, int]]:
+        """(entity, k, end of life k) of the first lives that end within the horizon, or of what is scripted."""
         if cause.life is None:
-            for entry, due in enumerate(cause.at_times_ns):
-                self._age(Life(entry), cause, cause.at_nodes[entry] if cause.at_nodes else JOB, 0, due)
-            return
-        if cause.scope == "job":
-            first_lives = iter([(JOB, self._lifetimes.life(cause, JOB, 0))])
+            for entry, end in enumerate(cause.at_times_ns):
+                yield cause.at_nodes[entry] if cause.at_nodes else JOB, entry, end
+        elif cause.scope == "job":
+            yield JOB, 0, self._lifetimes.life(cause, JOB, 0)
         else:
             aging = machine.domains(cause.nodes_per_domain) if cause.scope == "domain" else machine.all_nodes
             if cause.ages != "wall":
                 aging = machine.nodes
-            first_lives = self._lifetimes.first_lives(cause, aging, self._horizon)
-        for entity, lasts in first_lives:
-            life = self._lives[cause.index][entity] = Life(0)
-            self._age(life, cause, entity, 0, lasts)
+            for entity, end in self._lifetimes.first_lives(cause, aging, self._horizon):
+                yield entity, 0, end
 
     def _age(self, life: Life, cause: Cause, entity: int, now: int, lasts: int) -> None:
         """From now on the life ages, and lasts so long (ns)."""
-        life.end = self._time(cause, now) + lasts
-        if life.end <= self._horizon:
-            heap = self._training if cause.ages == "training" else self._wall
-            entry = (life.end, cause.index, entity, life.k, life)
+        if cause.ages == "training":
+            heap, end = self._training, self._trained_by(now) + lasts
+        else:
+            heap, end = self._wall, now + lasts
+        life.end = end
+        if end <= self._horizon:
+            entry = (end, cause.index, entity, life.k, life)
             heappush(heap, entry)
             if heap[0] is entry:
                 self.nearer = True
 
-    def _time(self, cause: Cause, now: int) -> int:
-        """The time that the cause ages by."""
-        if cause.ages != "training":
-            return now
+    def _trained_by(self, now: int) -> int:
+        """Training time until now."""
         return self._trained if self._behind is None else now - self._behind
 
     @property
@@ -130,7 +134,12 @@ class Failures:
         return node not in self._cured and self._lifetimes.is_lemon(node, self.generation(node))
 
     def renew(self, cause: Cause, entity: int, now: int, lasts: int | None = None) -> None:
-        """Begin the next life (ns; None: by its law): now, or when the node joins the job if it ages there."""
+        """Begin the next life (ns; None: by its law): now, or when the node joins the job if it ages there.
+
+        Of a scripted cause there is none.
+        """
+        if cause.life is None:
+            return
         lives = self._lives[cause.index]
         life = lives.get(entity) or lives.setdefault(entity, Life(0))
         life.k += 1
@@ -184,7 +193,7 @@ class Failures:
         for cause in self._aged_by_node:
             life = self._lives[cause.index].get(node) or self._first_life(cause, node)
             assert life.end is not None
-            life.left = life.end - self._time(cause, now)
+            life.left = life.end - (self._trained_by(now) if cause.ages == "training" else now)
             life.end = None
 
     def training_starts(self, now: int) -> None:

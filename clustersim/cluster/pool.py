@@ -50,7 +50,7 @@ class Pool:
 
     def bring_back(self, node: int) -> None:
         """The repaired node becomes a spare; a cold one where there are such and enough others."""
-        enough = self._hot is not None and self.spares() >= self._hot + self.missing
+        enough = self._hot is not None and len(self._waiting["spare"]) >= self._hot + self.missing
         self._wait(node, "cold" if enough else "spare")
 
     def _wait(self, node: int, place: Place) -> None:

@@ -94,12 +94,12 @@ class Repairs:
         cause, draws = strike.cause, self._lifetimes
         lost = self._hold(nodes, strike, now)
         if cause.out_ns:  # as long as the trace or the maintenance says, whatever the slots
-            until = now + cause.out_ns[strike.k]
-            Alarm(self._env, until, Rank.REPAIR, lambda _: self._release(nodes, cause, until))
+            back = now + cause.out_ns[strike.k]
+            Alarm(self._env, back, Rank.REPAIR, lambda alarm: self._release(nodes, cause, alarm.at_ns))
             return lost
         assert cause.repair is not None
         stages, fails = [draws.duration("repair", cause.repair, strike)], cause.repair_fails
-        if max(delay, stages[0]) >= NEVER:
+        if delay >= NEVER or stages[0] >= NEVER:
             self._gone.update(dict.fromkeys(nodes))
             return lost
         if cause.manual_repair is not None and draws.chance("escalation", cause.escalates, strike):

@@ -6,9 +6,11 @@ import statistics
 
 import numpy as np
 import pytest
+import simpy
 from scipy import stats
 
 from clustersim import load_scenario
+from clustersim.cluster.repair import RepairShop
 from clustersim.training.compile import World
 
 HOUR_NS = 3600 * 10**9
@@ -55,6 +57,28 @@ def test_a_manual_repair_waits_for_a_slot_again():
     """Both nodes break at 10 h; one slot: until 12 and 14 h, then by hand until 17, for which one waits, and 20."""
     cause = TEN_HOURS | {"repair": "2 h", "escalates": 1, "manual_repair": "3 h"}
     assert hours(happenings(cause, nodes=2, days=0.9, repair_slots=1), "repair") == [17, 20]
+
+
+@pytest.mark.parametrize(
+    ("slots", "ends", "alarms"),
+    [
+        (None, [5, 5, 5], 3),
+        # Five stages, and that the third arrives later.
+        (1, [8, 11, 14], 6),  # the first stages until 2 and 4, the third repair until 8, then what is done by hand
+        (2, [5, 6, 8], 6),
+        (3, [5, 5, 5], 6),
+    ],
+)
+def test_what_waits_for_no_slot_takes_one_alarm(slots, ends, alarms):
+    env = simpy.Environment()
+    shop, done = RepairShop(env, slots), []
+    for arrives, stages in [(0, [2, 3]), (0, [2, 3]), (1, [4])]:
+        shop.take_in(arrives, stages, lambda alarm: done.append(alarm.at_ns))
+    events = 0
+    while env.peek() < math.inf:
+        env.step()
+        events += 1
+    assert (done, events) == (ends, alarms)
 
 
 @pytest.mark.parametrize(("keys", "back"), [({"recurs": "3 h"}, 3), ({}, 10)])
