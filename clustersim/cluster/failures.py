@@ -53,28 +53,31 @@ class Failures:
         self._training: list[_Entry] = []  # by training time
         self._trained = 0  # training time until the last leg's end
         self._behind: int | None = None  # while a leg runs: how far training time is behind wall time
-        for cause in causes:
-            heap, lives = self._training if cause.ages == "training" else self._wall, self._lives[cause.index]
-            for entity, k, end in self._first_ends(cause, machine):
-                life = lives[entity] = Life(k, end)
-                if end <= horizon_ns:
-                    heap.append((end, cause.index, entity, k, life))
+        for cause, entity, k, end in self._first_ends(machine):
+            life = self._lives[cause.index][entity] = Life(k, end)
+            if end <= horizon_ns:
+                heap = self._training if cause.ages == "training" else self._wall
+                heap.append((end, cause.index, entity, k, life))
         heapify(self._wall)
         heapify(self._training)
 
-    def _first_ends(self, cause: Cause, machine: Machine) -> Iterator[tuple[int, int, int]]:
-        """(entity, k, end of life k) of the first lives that end within the horizon, or of what is scripted."""
-        if cause.life is None:
-            for entry, end in enumerate(cause.at_times_ns):
-                yield cause.at_nodes[entry] if cause.at_nodes else JOB, entry, end
-        elif cause.scope == "job":
-            yield JOB, 0, self._lifetimes.life(cause, JOB, 0)
-        else:
-            aging = machine.domains(cause.nodes_per_domain) if cause.scope == "domain" else machine.all_nodes
-            if cause.ages != "wall":
-                aging = machine.nodes
-            for entity, end in self._lifetimes.first_lives(cause, aging, self._horizon):
-                yield entity, 0, end
+    def _first_ends(self, machine: Machine) -> Iterator[tuple[Cause, int, int, int]]:
+        """(cause, entity, k, end of life k) of the first lives that end within the horizon, and of what is scripted."""
+        aging: list[tuple[Cause, int]] = []
+        for cause in self._causes:
+            if cause.life is None:
+                for entry, end in enumerate(cause.at_times_ns):
+                    yield cause, cause.at_nodes[entry] if cause.at_nodes else JOB, entry, end
+            elif cause.scope == "job":
+                yield cause, JOB, 0, self._lifetimes.life(cause, JOB, 0)
+            elif cause.ages != "wall":
+                aging.append((cause, machine.nodes))
+            elif cause.scope == "domain":
+                aging.append((cause, machine.domains(cause.nodes_per_domain)))
+            else:
+                aging.append((cause, machine.all_nodes))
+        for cause, entity, end in self._lifetimes.first_lives(aging, self._horizon):
+            yield cause, entity, 0, end
 
     def _age(self, life: Life, cause: Cause, entity: int, now: int, lasts: int) -> None:
         """From now on the life ages, and lasts so long (ns)."""

@@ -1,16 +1,18 @@
 """The random durations and chances of failures; each draw belongs to what it is about."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from typing import Literal
 
 from clustersim.cluster.causes import Cause, Strike
 from clustersim.laws import Constant, Law, Stepwise, draw
-from clustersim.streams import Hashed, LowestFirst
+from clustersim.streams import Hashed, lowest
 
 Duration = Literal["repair", "manual repair", "detection", "recurrence"]
 Chance = Literal["transient", "escalation", "failed repair", "misdiagnosis"]
 OfNode = Literal["replacement", "cold start", "borrowing"]
+# Nodes whose lives are drawn at once, for one cause or several: few enough to stay in the processor's cache.
+_VECTOR = 2**17
 # A life of no length would end before its repair does.
 _LEAST_LIFE = 1
 
@@ -24,7 +26,6 @@ class Lifetimes:
     def __init__(self, seed: int, replication: int, lemon_share: float = 0.0) -> None:
         # Made when they are first drawn from: a run of many causes draws from few of all streams that it could.
         self._stream: Callable[..., Hashed] = cache(partial(Hashed, seed, replication))
-        self._first: Callable[[str], LowestFirst] = cache(partial(LowestFirst, seed, replication, "first life"))
         self._lemon_share = lemon_share
         self._lemons: dict[tuple[int, int], bool] = {}  # what is known of (node, generation)
 
@@ -34,10 +35,8 @@ class Lifetimes:
         assert law is not None
         if isinstance(law, Stepwise):
             law = law.born(born_ns)
-        if k == 0:
-            uniform = self._first(cause.name).uniform(node)
-        else:
-            uniform = self._stream("life", cause.name).uniform(node + 1, k)
+        stream = self._stream("life", cause.name)
+        uniform = stream.uniform(node + 1, k) if k else stream.first(node)
         return law.quantile(uniform) or _LEAST_LIFE
 
     def is_lemon(self, node: int, generation: int) -> bool:
@@ -54,15 +53,23 @@ class Lifetimes:
         """A duration (ns) that belongs to a node and no cause; number counts them."""
         return draw(law, self._stream(what), node + 1, number)
 
-    def first_lives(self, cause: Cause, nodes: int, horizon_ns: int) -> Iterator[tuple[int, int]]:
-        """(node, life 0) of the nodes below `nodes` whose first life ends within the horizon."""
-        assert cause.life is not None
-        laws = [(law, law.cdf(horizon_ns)) for law in (cause.life, cause.lemon_life or cause.life)]
-        found, uniforms = self._first(cause.name).at_most(max(within for _, within in laws), nodes)
-        for node, uniform in zip(found.tolist(), uniforms.tolist(), strict=True):
-            law, within = laws[self.is_lemon(node, 0)]
-            if uniform <= within:
-                yield node, law.quantile(uniform) or _LEAST_LIFE
+    def first_lives(self, aging: Sequence[tuple[Cause, int]], horizon_ns: int) -> Iterator[tuple[Cause, int, int]]:
+        """(cause, node, life 0) of the first lives that end within the horizon.
+
+        `aging`: causes, and of each how many nodes or domains age by it.
+        """
+        drawn_at_once = max(1, _VECTOR // max((nodes for _, nodes in aging), default=1))
+        for first in range(0, len(aging), drawn_at_once):
+            causes, nodes = zip(*aging[first : first + drawn_at_once], strict=True)
+            laws = [
+                [(law, law.cdf(horizon_ns)) for law in (cause.life, cause.lemon_life or cause.life)] for cause in causes
+            ]
+            streams = [self._stream("life", cause.name) for cause in causes]
+            most = [max(within for _, within in either) for either in laws]
+            for of, node, uniform in zip(*(found.tolist() for found in lowest(streams, most, nodes)), strict=True):
+                law, within = laws[of][self.is_lemon(node, 0)]
+                if uniform <= within:
+                    yield causes[of], node, law.quantile(uniform) or _LEAST_LIFE
 
     def duration(self, what: Duration, law: Law, strike: Strike) -> int:
         """A duration (ns) that belongs to a failure."""

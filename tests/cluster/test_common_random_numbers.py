@@ -7,7 +7,7 @@ from scipy import stats
 from clustersim import load_scenario, simulate
 from clustersim.cluster.compile import causes_of
 from clustersim.cluster.lifetimes import Lifetimes
-from clustersim.streams import Hashed, LowestFirst, generator, mix_array
+from clustersim.streams import Hashed, generator, lowest, mix_array
 
 
 def failures(run, until_h=None):
@@ -99,39 +99,75 @@ def test_hashed_uniforms_are_uniform_and_the_same_one_by_one():
     assert abs(lag) < 4 / np.sqrt(len(many))
 
 
+def test_neighbours_draw_independently():
+    """Neighbours in entity, in number, in both and in streams, in pairs on a grid of 64 x 64."""
+    entities, numbers = np.arange(4096)[:, None], np.arange(129)[None, :]
+    drawn, other, later = (
+        (stream.words(entities, numbers) >> np.uint64(58)).astype(np.int64)
+        for stream in (Hashed(3, 4, "life"), Hashed(3, 4, "lives"), Hashed(3, 5, "life"))
+    )
+    pairs = [(drawn, other), (drawn, later)]
+    for i, j in ((0, 1), (1, 0), (1, 1), (0, 2), (2, 0), (0, 64), (64, 0)):
+        pairs.append((drawn[i:, j:], drawn[: 4096 - i, : 129 - j]))
+    pairs.append((drawn[1:, :-1], drawn[:-1, 1:]))
+    for one, two in pairs:
+        counts = np.bincount((64 * one + two).ravel(), minlength=4096)
+        assert stats.chisquare(counts).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("bit", range(12))
+def test_each_bit_of_an_entity_or_a_number_moves_every_bit_of_a_draw(bit):
+    rng = np.random.default_rng(bit)
+    entities, numbers = rng.integers(0, 2**20, 20_000), rng.integers(0, 2**12, 20_000)
+    stream = Hashed(3, 4, "life")
+    words = stream.words(entities, numbers)
+    for moved in (stream.words(entities ^ (1 << bit), numbers), stream.words(entities, numbers ^ (1 << bit))):
+        bits = np.unpackbits((words ^ moved).view(np.uint8)).reshape(-1, 64).mean(axis=0)
+        assert abs(bits - 0.5).max() < 4.5 * 0.5 / np.sqrt(20_000)
+
+
 @pytest.mark.parametrize("share", [0.0, 1e-300, 2.0**-53, 1e-6, 0.0123, 0.5, 1 - 2.0**-53, 1.0])
 @pytest.mark.parametrize("stop", [0, 1, 32, 20_005])
 def test_the_lowest_draws_are_those_that_are_drawn_one_by_one(share, stop):
-    stream = LowestFirst(3, 4, "life")
-    found, uniforms = stream.at_most(share, stop)
-    drawn = [stream.uniform(entity) for entity in range(stop)]
+    stream = Hashed(3, 4, "life")
+    _, found, uniforms = lowest([stream], [share], [stop])
+    drawn = [stream.first(entity) for entity in range(stop)]
     assert found.tolist() == [entity for entity, uniform in enumerate(drawn) if uniform <= share]
     assert uniforms.tolist() == [drawn[entity] for entity in found]
+
+
+def test_the_lowest_draws_of_several_streams_are_those_of_each():
+    streams = [Hashed(3, 4, name) for name in "abcd"]
+    shares, stops = [0.1, 1.0, 0.0, 0.5], [70, 33, 1000, 0]
+    found = lowest(streams, shares, stops)
+    alone = [lowest([stream], [share], [stop]) for stream, share, stop in zip(streams, shares, stops, strict=True)]
+    assert found[0].tolist() == [of for of, (_, entities, _) in enumerate(alone) for _ in entities]
+    assert found[1].tolist() == [entity for _, entities, _ in alone for entity in entities]
+    assert found[2].tolist() == [uniform for _, _, uniforms in alone for uniform in uniforms]
+    assert [len(column) for column in lowest([], [], [])] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("just", [-1, 0, 1])
 def test_a_draw_is_among_the_lowest_up_to_itself(just):
     """The share that a draw is, and its neighbours among floating-point numbers."""
-    stream = LowestFirst(3, 4, "life")
-    _, uniforms = stream.at_most(1.0, 200)
+    stream = Hashed(3, 4, "life")
+    _, _, uniforms = lowest([stream], [1.0], [200])
     for uniform in uniforms.tolist():
         share = np.nextafter(uniform, just) if just else uniform
-        assert stream.at_most(float(share), 200)[0].tolist() == np.flatnonzero(uniforms <= share).tolist()
+        assert lowest([stream], [float(share)], [200])[1].tolist() == np.flatnonzero(uniforms <= share).tolist()
 
 
-@pytest.mark.parametrize("of_blocks", [2.0**-53, 0.5 + 2.0**-53, 1 - 2.0**-53])
+@pytest.mark.parametrize("of_block", [2.0**-53, 0.5 + 2.0**-53, 1 - 2.0**-53])
 @pytest.mark.parametrize("of_others", [2.0**-53, 0.5 + 2.0**-53, 1 - 2.0**-53])
-def test_draws_stay_inside_the_open_interval(of_blocks, of_others, monkeypatch):
+def test_draws_stay_inside_the_open_interval(of_block, of_others, monkeypatch):
     """Also where what they are made of is as near to 0 or 1 as a draw can be."""
-    stream = LowestFirst(3, 4, "life")
-    drawn = {id(stream._blocks): of_blocks, id(stream._others): of_others}
-    monkeypatch.setattr(Hashed, "uniform", lambda self, entity, number: drawn[id(self)])
-    assert all(0 < stream.uniform(entity) < 1 for entity in range(32))
+    monkeypatch.setattr(Hashed, "uniform", lambda self, entity, number: of_others if number == 0 else of_block)
+    assert all(0 < Hashed(3, 4, "life").first(entity) < 1 for entity in range(32))
 
 
 def test_draws_made_for_the_lowest_are_uniform_and_independent():
     """All of them, the least and the greatest of each block, whose the least is, and the places beside each other."""
-    _, uniforms = LowestFirst(3, 4, "life").at_most(1.0, 320_000)
+    _, _, uniforms = lowest([Hashed(3, 4, "life")], [1.0], [320_000])
     blocks = uniforms.reshape(-1, 32)
     for drawn, law in (
         (uniforms, lambda u: u),
@@ -147,7 +183,7 @@ def test_draws_made_for_the_lowest_are_uniform_and_independent():
 
 def test_the_lowest_draws_come_as_often_together_as_others():
     """How many of a block's 32 are among the lowest 2 percent is binomial."""
-    found, _ = LowestFirst(3, 4, "life").at_most(0.02, 3_200_000)
+    _, found, _ = lowest([Hashed(3, 4, "life")], [0.02], [3_200_000])
     together = np.bincount(np.bincount(found // 32, minlength=100_000).clip(max=5), minlength=6)
     law = stats.binom(32, 0.02)
     expected = 100_000 * np.array([*law.pmf(range(5)), law.sf(4)])
@@ -156,7 +192,7 @@ def test_the_lowest_draws_come_as_often_together_as_others():
 
 @pytest.mark.parametrize("entity", [-1, 0, 31, 70_000])
 def test_an_entity_draws_uniformly_over_the_replications(entity):
-    drawn = [LowestFirst(0, replication, "life").uniform(entity) for replication in range(3000)]
+    drawn = [Hashed(0, replication, "life").first(entity) for replication in range(3000)]
     assert stats.kstest(drawn, lambda u: u).pvalue > 1e-3
     assert abs(np.corrcoef(drawn[:-1], drawn[1:])[0, 1]) < 3.5 / np.sqrt(3000)
 

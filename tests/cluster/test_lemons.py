@@ -1,6 +1,7 @@
 """Nodes that are worse than others, and what giving them up does."""
 
 import math
+from dataclasses import replace
 import statistics
 
 import pytest
@@ -61,7 +62,7 @@ def test_first_lives_are_those_of_the_nodes_one_by_one(law):
     horizon = 20 * 24 * HOUR_NS
     lives = {node: lifetimes.life(cause, node, 0, lifetimes.is_lemon(node, 0)) for node in range(1000)}
     within = {node: life for node, life in lives.items() if life <= horizon}
-    assert dict(lifetimes.first_lives(cause, 1000, horizon)) == within
+    assert {node: life for _, node, life in lifetimes.first_lives([(cause, 1000)], horizon)} == within
     lemons = [node for node in range(1000) if lifetimes.is_lemon(node, 0)]
     assert 70 < len(lemons) < 130
     for node in lemons:
@@ -70,12 +71,19 @@ def test_first_lives_are_those_of_the_nodes_one_by_one(law):
 
 @pytest.mark.parametrize("lemons", [None, LEMONS])
 def test_first_lives_of_many_nodes_are_told_in_order(lemons):
-    scenario = cluster({"rate": "0.001 per node-day"}, nodes=40_000, lemons=lemons)
+    """By several causes, more nodes than are drawn at once."""
+    scenario = cluster({"rate": "0.001 per node-day"}, nodes=60_000, lemons=lemons)
     share = machine_of(scenario).lemon_share
     (cause,), lifetimes = causes_of(scenario, 0, 0), Lifetimes(0, 0, share)
+    causes = [replace(cause, name=name) for name in ("wear", "tear", "rust")]
     horizon = 20 * 24 * HOUR_NS
-    lives = ((node, lifetimes.life(cause, node, 0, lifetimes.is_lemon(node, 0))) for node in range(40_000))
-    assert list(lifetimes.first_lives(cause, 40_000, horizon)) == [pair for pair in lives if pair[1] <= horizon]
+    aging = list(zip(causes, (60_000, 41, 50_000), strict=True))
+    lives = (
+        (cause, node, lifetimes.life(cause, node, 0, lifetimes.is_lemon(node, 0)))
+        for cause, nodes in aging
+        for node in range(nodes)
+    )
+    assert list(lifetimes.first_lives(aging, horizon)) == [found for found in lives if found[2] <= horizon]
 
 
 def test_a_repair_cures_a_lemon():
