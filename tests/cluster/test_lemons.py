@@ -1,8 +1,8 @@
 """Nodes that are worse than others, and what giving them up does."""
 
 import math
-from dataclasses import replace
 import statistics
+from dataclasses import replace
 
 import pytest
 
