@@ -202,7 +202,7 @@ class Cluster:
     @property
     def pace(self) -> float:
         """How many times as long as at full pace a step takes."""
-        return self._slow.pace if self._slow else 1.0
+        return self._slow.pace if self._slow.slows else 1.0
 
     def _leave(self, strike: Strike, nodes: Sequence[int], now: int, delay: int) -> tuple[int, ...]:
         """Take out what a failure takes: for repair, after a delay (ns), or for good; the nodes that the job loses."""

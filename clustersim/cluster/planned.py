@@ -19,21 +19,19 @@ class Slow:
     def __init__(self, holds: Callable[[int], bool]) -> None:
         """`holds`: whether the job holds a node."""
         self._holds = holds
-        self._slows: dict[tuple[int, int, int], float] = {}  # (cause, node or JOB, life) -> times as long
+        self.slows: dict[tuple[int, int, int], float] = {}
+        """(cause, node or JOB, life) of what is slow -> how many times as long a step takes with it."""
 
     def begins(self, strike: Strike) -> None:
         """A node, or the job as a whole, is slow from now on."""
-        self._slows[strike.cause.index, strike.entity, strike.k] = strike.cause.slows
+        self.slows[strike.cause.index, strike.entity, strike.k] = strike.cause.slows
 
     def ends(self, strike: Strike) -> None:
         """It is no longer."""
-        del self._slows[strike.cause.index, strike.entity, strike.k]
-
-    def __bool__(self) -> bool:
-        return bool(self._slows)
+        del self.slows[strike.cause.index, strike.entity, strike.k]
 
     @property
     def pace(self) -> float:
         """How many times as long a step takes; 1 if nothing that the job holds is slow."""
-        own = [slows for (_, node, _), slows in self._slows.items() if node == JOB or self._holds(node)]
+        own = [slows for (_, node, _), slows in self.slows.items() if node == JOB or self._holds(node)]
         return max(own, default=1.0)

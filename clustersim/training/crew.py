@@ -47,7 +47,8 @@ class Crew:
         del self._unit_of[node]
         self.nodes -= 1
         self._broken[index] = None
-        self._healing.pop(index, None)
+        if self._healing:
+            self._healing.pop(index, None)
 
     def available(self, own_only: bool) -> int:
         """Nodes held, plus the spares that the job may take: all, or only those it started with."""

@@ -389,8 +389,8 @@ class Job:
         if delivered is not None:
             left = delivered if left is None else min(left, delivered)
         self._leg = UnderWay(self._ended, now, self._step, degree, clock, left, self._unsaved)
-        if extra := self._extra_ns(clock.step):
-            self._leg.slow(now, extra)
+        if self._cluster.pace != 1:
+            self._leg.slow(now, self._extra_ns(clock.step))
         self._cluster.training_starts(now)
         if self._feed is not None:
             self._milestones.crashes_at(self._feed.crash())
@@ -398,8 +398,7 @@ class Job:
 
     def _extra_ns(self, step_ns: int) -> int:
         """How much longer than at full pace a step takes now."""
-        pace = self._cluster.pace
-        return 0 if pace == 1 else round(step_ns * (pace - 1))
+        return round(step_ns * (self._cluster.pace - 1))
 
     def _aim(self, now: int) -> None:
         """Set the timers to what the leg comes to by its timetable."""

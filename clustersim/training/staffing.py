@@ -61,10 +61,12 @@ class Staffing:
 
     def take(self, degree: int, now: int) -> None:
         """Take the nodes for a degree that is affordable; all start anew together."""
+        plan = self._plan
         self.count(now)
         self.degree = degree
-        self.crew.form(-(-degree // self._plan.unit_replicas), now)
-        self.crew.heal_all()
+        self.crew.form(-(-degree // plan.unit_replicas), now)
+        if plan.in_place:
+            self.crew.heal_all()
         self._cluster.arm(now)
 
     def refill(self, now: int, rejoin: Callable[[], int]) -> list[int]:
