@@ -9,11 +9,15 @@ from clustersim.loaders.parts import Delivered, Loader
 
 
 class _Begun(NamedTuple):
-    """Of the lineage so far, a leg and those that went on: first step, state in the checkpoint of it, its position."""
+    """Of the lineage so far, a leg and those that went on: first step, state in the checkpoint of it, its position.
+
+    `live` is the state that it came back from, which its survivors still know; one that went on had no checkpoint's.
+    """
 
     step: int
     saved: Any
     at: Any
+    live: Any
 
 
 @dataclass(frozen=True)
@@ -48,19 +52,20 @@ class Follower:
         """
         if not self._begun:
             at = self._loader.start(degree)
-            self._lineage.append(_Begun(step, self._loader.save(at), at))
+            saved = self._loader.save(at)
+            self._lineage.append(_Begun(step, saved, at, saved))
         elif goes_on and degree == self._degree:
             begun, at = self._begun[-1]
             at = self._loader.advance(at, begun, step - begun).position
         else:
             passed = self._leave(step)
             saved = self._saved(passed, step, self._loader.parts.state_ahead)
-            live = self._saved(passed, step, 0) if goes_on else saved
+            live = self._live(passed, step) if goes_on else saved
             resumed = self._loader.resume(live, self._reached, degree, leg=len(self._begun))
             if isinstance(resumed, Refused):
                 return resumed
             at = resumed
-            self._lineage.append(_Begun(step, saved, at))
+            self._lineage.append(_Begun(step, saved, at, live))
         self._degree = degree
         self._begun.append((step, at))
         return self._loader.steps_left(at, step)
@@ -83,6 +88,10 @@ class Follower:
         while self._lineage[-1].step > step:
             self._lineage.pop()
         return self._lineage.pop() if self._lineage[-1].step == step else self._lineage[-1]
+
+    def _live(self, begun: _Begun, step: int) -> Any:
+        """The loader's state before `step` in those who survive in it, whatever a checkpoint of it holds."""
+        return begun.live if begun.step == step else self._saved(begun, step, 0)
 
     def _saved(self, begun: _Begun, step: int, ahead: int) -> Any:
         """The loader's state in the checkpoint of `step` that a leg has made, or has come from.

@@ -7,9 +7,11 @@ c_k(C(s)) on, below c_k(C(s + 1)). A restart does to a corpus what it does to a 
 Other loaders count whole batches: each takes the same share of every batch, and a tick is a step.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -199,7 +201,7 @@ class MixtureLoader:
             own = [each.stretches[corpus] for each in stretches]
             found = loader.as_planned(own, ticks.before(planned_steps))
             alike = _in_both(alike, [(_whole_from(ticks, low), _whole_until(ticks, high)) for low, high in found])
-        return sum(max(0, high - low) for low, high in alike)
+        return sum(high - low for low, high in alike)
 
 
 class SingleLoader(MixtureLoader):
@@ -283,9 +285,13 @@ def _whole_until(ticks: Ticks, high: int) -> int:
 def _in_both(some: Ranges, others: Ranges) -> Ranges:
     """The steps that are in both; the second ones may overlap."""
     apart: Ranges = []
-    for low, high in sorted(others):
+    for low, high in sorted(steps for steps in others if steps[0] < steps[1]):
         if apart and low <= apart[-1][1]:
             apart[-1] = apart[-1][0], max(high, apart[-1][1])
         else:
             apart.append((low, high))
-    return [(max(low, a), min(high, b)) for low, high in some for a, b in apart if max(low, a) < min(high, b)]
+    both: Ranges = []
+    for low, high in (steps for steps in some if steps[0] < steps[1]):
+        first, last = bisect_right(apart, low, key=itemgetter(1)), bisect_left(apart, high, key=itemgetter(0))
+        both += [(max(low, a), min(high, b)) for a, b in apart[first:last]]
+    return both

@@ -1,8 +1,10 @@
 """What readers read of one epoch in a run of steps, and what that is to the account."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -289,11 +291,16 @@ def _in_turns(part: Pass, columns: dict[str, Ints]) -> dict[str, Ints]:
 
 
 def as_planned(passes: Sequence[Pass], plan: Sequence[Pass]) -> Ranges:
-    """Which steps of the passes read what the plan reads in the same steps, by positions and orders."""
+    """Which steps of the passes read what the plan, whose passes follow each other, reads in them.
+
+    By positions and orders.
+    """
     ranges: Ranges = []
     for part in passes:
-        for other in plan:
-            low, high = max(part.step, other.step), min(part.step + part.steps, other.step + other.steps)
+        end = part.step + part.steps
+        first = bisect_right(plan, part.step, key=lambda other: other.step + other.steps)
+        for other in plan[first : bisect_left(plan, end, key=attrgetter("step"))]:
+            low, high = max(part.step, other.step), min(end, other.step + other.steps)
             if low < high and part.reads_at(low) == other.reads_at(low):
                 ranges.append((low, high))
     return ranges

@@ -7,11 +7,13 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from multiprocessing.queues import SimpleQueue
 from typing import Literal, ParamSpec, Protocol, TypeVar
 
 _P = ParamSpec("_P")
@@ -19,6 +21,8 @@ _T = TypeVar("_T")
 
 EngineName = Literal["local", "dask"]
 ENGINES: tuple[EngineName, ...] = ("local", "dask")
+_LOOK_S = 1.0
+"""A process that begins later than others of its pool is watched after this long."""
 
 
 class EngineError(RuntimeError):
@@ -139,6 +143,8 @@ class Processes:
         with ctrl_c_held_back():
             for _ in range(self.workers):
                 self.executor.submit(int)  # a process begins with a task that finds none idle
+        about = self.executor._processes, self.executor._result_queue
+        threading.Thread(target=_end_together, args=about, daemon=True).start()
 
     def replace(self) -> None:
         """Start new processes; the old ones end."""
@@ -153,6 +159,20 @@ class Processes:
         self._read.close()
         # Of one that ends in the midst of a result the rest would be waited for as long as anybody might write it.
         results._writer.close()  # type: ignore[attr-defined]
+
+
+def _end_together(processes: Mapping[int, BaseProcess], results: "SimpleQueue[object]") -> None:
+    """Wait until a process of a pool dies, then end the others, so that nobody waits for the rest of its result.
+
+    A pool notices by itself that one has died, but not while it reads what that one had begun to write: it reads on as
+    long as anybody might write, which the others wait to do, and its own end of the pipe could.
+    """
+    begun = list(processes.values())
+    while begun and not wait([process.sentinel for process in begun], _LOOK_S):
+        begun = list(processes.values())  # one may begin later than others
+    for process in begun:
+        process.kill()
+    results._writer.close()  # type: ignore[attr-defined]
 
 
 @contextmanager

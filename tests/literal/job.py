@@ -12,12 +12,14 @@ from literal.streams import RefusedError
 @dataclass(frozen=True)
 class Attempt:
     """A life of the job: it comes back from the checkpoint of step `start` (the first one starts afresh) and dies when
-    it has trained to step `stop`, having read to step `read`. The last attempt's stop is None: it runs to the end."""
+    it has trained to step `stop`, having read to step `read`. The last attempt's stop is None: it runs to the end.
+    In place there is no checkpoint: it is what the survivors know of that step that the others come back from."""
 
     ranks: int
     start: int = 0
     stop: int | None = None
     read: int | None = None
+    in_place: bool = False
 
 
 @dataclass
@@ -39,14 +41,14 @@ def run(parts, corpus, attempts, batch, epochs, steps):
 
     So one lineage answers both ways of ending: `counts(epochs=..)` and `counts(steps=..)`.
     """
-    line, checkpoints = Lineage(), {}
+    line, checkpoints, known = Lineage(), {}, {}
     needed = {attempt.start for attempt in attempts[1:]}
     loader = None
     for life, attempt in enumerate(attempts):
         kind = Mixture if isinstance(corpus, Mixed) else Loader
         before, loader = loader, kind(parts, corpus, batch, epochs, attempt.ranks, life)
         if life:
-            ranks, state = checkpoints[attempt.start]
+            ranks, state = known[attempt.start] = (known if attempt.in_place else checkpoints)[attempt.start]
             try:
                 if parts.comes_back == "continue":
                     loader = before
@@ -57,12 +59,12 @@ def run(parts, corpus, attempts, batch, epochs, steps):
                 return line
             del line.steps[attempt.start :]
         elif 0 in needed:
-            checkpoints[0] = attempt.ranks, loader.state_dict()
-        _play(loader, attempt, line, checkpoints, needed, epochs, steps)
+            checkpoints[0] = known[0] = attempt.ranks, loader.state_dict()
+        _play(loader, attempt, line, checkpoints, known, needed, epochs, steps)
     return line
 
 
-def _play(loader, attempt, line, checkpoints, needed, epochs, steps):
+def _play(loader, attempt, line, checkpoints, known, needed, epochs, steps):
     step, idle = attempt.start, 0
     loader.trained = sum(map(len, line.steps))
     loader.steps = step  # it is the trainer that counts them, whatever step the loader's state is of
@@ -89,6 +91,7 @@ def _play(loader, attempt, line, checkpoints, needed, epochs, steps):
         if attempt.stop is None or step <= attempt.stop:
             line.steps.append(rows)
             if step in needed:
+                known[step] = loader.ranks, loader.state_dict()
                 checkpoints[step] = earlier[0] if behind else (loader.ranks, _later(loader).state_dict())
 
 

@@ -22,7 +22,7 @@ class Mixture:
     def __init__(self, parts, mixed, batch, epochs, ranks, attempt=0):
         self.parts, self.weights, self.batch, self.epochs, self.ranks = parts, mixed.weights, batch, epochs, ranks
         self.singly = parts.last_batch == "span"
-        self.turns, self.had = [], [0] * len(mixed.weights)
+        self.turns, self.places, self.had = [], [], [0] * len(mixed.weights)
         skips = [tuple(own for k, own in map(self.own, parts.skip) if k == corpus) for corpus in range(len(self.had))]
         shares = [1 if self.singly else batch * weight // sum(mixed.weights) for weight in mixed.weights]
         self.loaders = [
@@ -53,12 +53,12 @@ class Mixture:
 
     def place(self, number):
         """The position of the mixture that is read as sample `number` of a run, from 0."""
-        position = -1
-        for _ in range(number + 1):
-            position += 1
+        while len(self.places) <= number:
+            position = self.places[-1] + 1 if self.places else 0
             while position in self.parts.skip:
                 position += 1
-        return position
+            self.places.append(position)
+        return self.places[number]
 
     def next_step(self):
         """The samples of one step, each with its corpus's epoch; None if a corpus is at its end."""

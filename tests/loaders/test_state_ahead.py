@@ -73,6 +73,16 @@ def test_each_corpus_of_a_mixture_is_behind_by_its_share_of_so_many_steps():
     assert (figures["extra_views.a"], figures["extra_views.b"]) == (2 * 4 * 18, 2 * 4 * 6)
 
 
+@pytest.mark.parametrize("ahead", [-4, 2])
+def test_survivors_in_place_know_where_they_are_whatever_a_checkpoint_holds(ahead):
+    """One is lost in step 12, and another in the same step when they have regrouped: nobody comes back from a file."""
+    lost = [{"cause": "lost", "at_times": ["12.5 s", "14.5 s"], "data": [3, 2]}]
+    recovery = {"policy": "shrink", "in_place": True, "regroup": "1 s"}
+    run = crashed(ahead, EXACT, "E", failures=lost, recovery=recovery)
+    assert [(leg.start, leg.stop, leg.data) for leg in run.history.legs] == [(0, 12, 4), (12, 12, 3), (12, 80, 2)]
+    assert damage(run) == (0, 0, 80)
+
+
 def test_none_is_from_before_the_last_restart():
     """Saved at every step: what the first of them has is what the loader came back to, one batch behind the weights."""
     run = crashed(-4, EXACT, "E", every=1, crashes=[10, 11])

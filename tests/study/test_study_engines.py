@@ -114,6 +114,35 @@ def test_a_worker_that_is_stopped_in_the_midst_of_a_result_is_not_waited_for(tmp
     subprocess.run([sys.executable, tmp_path / "script.py", tmp_path / "begun"], check=True, timeout=120)
 
 
+KILLED_IN_A_RESULT = """
+import gc, os, signal
+from concurrent.futures import BrokenExecutor
+from multiprocessing.queues import SimpleQueue
+from clustersim.study.engines import Processes
+
+def die_in_a_result():
+    (results,) = [each for each in gc.get_objects() if isinstance(each, SimpleQueue)]
+    results._wlock.acquire()
+    results._writer._send((1_000_000).to_bytes(4, "big"))
+    results._writer._send(bytes(1000))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+if __name__ == "__main__":
+    pool = Processes(2)
+    given = [pool.executor.submit(die_in_a_result), *(pool.executor.submit(bytes, 500_000) for _ in range(9))]
+    assert isinstance(given[0].exception(), BrokenExecutor)
+    assert {type(future.exception()) for future in given[1:]} <= {type(None), type(given[0].exception())}
+    pool.replace()
+    assert pool.executor.submit(abs, -7).result() == 7
+    pool.stop()
+"""
+
+
+def test_a_worker_that_is_killed_in_the_midst_of_a_result_holds_nobody_up(tmp_path):
+    (tmp_path / "script.py").write_text(KILLED_IN_A_RESULT)
+    subprocess.run([sys.executable, tmp_path / "script.py"], check=True, timeout=120)
+
+
 def test_a_cluster_of_our_own_needs_no_port_that_another_has():
     pytest.importorskip("distributed")
     with socket.socket() as other:

@@ -32,13 +32,17 @@ _BESIDE_POISON = [("samples", "exact"), ("samples", "reshuffle")]
 
 
 class Life(NamedTuple):
-    """A life of a job, from the leg that begins it to the next time that its loader comes back."""
+    """A life of a job, from the leg that begins it to the next time that its loader comes back.
+
+    In place it comes back from no checkpoint: other ranks go on with what the survivors know.
+    """
 
     leg: int
     ranks: int
     start: int
     stop: int
     read: int
+    in_place: bool = False
 
 
 class DataWorld(NamedTuple):
@@ -80,8 +84,10 @@ def _by_parts(draw, of):
     """A loader that counts batches, over one corpus."""
     stated = draw(st.sampled_from(of))
     orders = ["sequential", "shard-shuffle"] if "shards" in stated.partition else ["sequential", *_SHUFFLED]
-    samples = draw(st.integers(BATCH, 10 * BATCH))
-    data = {"samples": samples, "shards": draw(st.integers(15, 40)), "order": draw(st.sampled_from(orders))}
+    samples, shards = draw(st.integers(BATCH, 10 * BATCH)), draw(st.integers(15, 40))
+    if stated.permutes == "part" and "shards" in stated.partition:
+        samples += -samples % shards  # how many a worker reads, and a run of whole epochs, is then no matter of chance
+    data = {"samples": samples, "shards": shards, "order": draw(st.sampled_from(orders))}
     return stated, {"run": draw(st.sampled_from([*_ENDS, _BY_EPOCHS])), "data": data}
 
 

@@ -45,9 +45,10 @@ def lives_of(legs):
     """The lives of a job: legs between which the loader does not come back are one."""
     lives = []
     for before, leg in zip([None, *legs], legs, strict=False):
-        life = Life(leg.leg, leg.data, leg.start, leg.stop, leg.read)
-        if before is not None and before.goes_on and before.data == leg.data:
-            life = life._replace(leg=lives[-1].leg, start=lives.pop().start)
+        life = Life(leg.leg, leg.data, leg.start, leg.stop, leg.read, before is not None and before.goes_on)
+        if life.in_place and before.data == leg.data:
+            last = lives.pop()
+            life = life._replace(leg=last.leg, start=last.start, in_place=last.in_place)
         lives.append(life)
     return lives
 
