@@ -81,7 +81,7 @@ def test_an_adaptive_interval_finds_the_one_of_the_rate():
     """Assumed 100 times too rare, failures come every 2 h: at the end the interval is Young's for that."""
     storm = [{"cause": "storm", "rate": "12 per day", "scope": "job"}]
     checkpoint = {"every": "adaptive", "first_mtbf": "200 h", "stall": "10 s"}
-    run = simulate(job(failures=storm, checkpoint=checkpoint, run={"wall_time": "120 d"}))
+    run = simulate(job(failures=storm, checkpoint=checkpoint, run={"wall_time": "600 d"}))
     assert run.history.legs[-1].timetable.step_of(0, 0) == pytest.approx(math.sqrt(2 * 10 * 7200) / 10, rel=0.05)
     at_rate = job(failures=storm, checkpoint={"every": "adaptive", "stall": "10 s"})
     assert simulate(at_rate).history.legs[0].timetable.step_of(0, 0) == 38  # 379.5 s
