@@ -57,7 +57,7 @@ class Cluster:
         self._machine = machine
         self.lifetimes = lifetimes
         self.pool = Pool(machine)
-        self.failures = Failures(causes, lifetimes, machine, horizon_ns)
+        self.failures = Failures(env, causes, lifetimes, machine, horizon_ns, self._strike)
         self._repairs = Repairs(env, self.pool, self.failures, lifetimes, machine.repair_slots, self._repaired)
         self._reserve = Reserve(env, self.pool, lifetimes, machine, self._ready)
         self.happenings: list[Happening] = []
@@ -79,11 +79,11 @@ class Cluster:
             "slow": ("slow", self._slow_down),
             "maintenance": ("maintenance", self._maintain),
         }
-        self._armed: int | None = None
         self.has_reserve = machine.cold > 0 or machine.lent > 0
         """Whether nodes can be called up beside the spares."""
         self.call_up = self._reserve.call
         """Told how many nodes are missing to the job beside the spares, and the time."""
+        self.training_starts, self.training_stops = self.failures.training_starts, self.failures.training_stops
 
     @property
     def returning(self) -> int:
@@ -94,24 +94,11 @@ class Cluster:
         """When which node was out, until now (ns); those that are over in the order in which they ended."""
         return self._repairs.outages(now)
 
-    def arm(self, now: int) -> None:
-        """Set the alarm of the next strike; to be called whenever it may have come nearer."""
-        if self._armed is not None and not self.failures.nearer:
-            return
-        due = self.failures.next_due(now)
-        if due is not None and (self._armed is None or due < self._armed):
-            self._armed = due
-            Alarm(self._env, due, Rank.STRIKE, self._strike)
-
-    def _strike(self, alarm: Alarm) -> None:
-        now = alarm.at_ns
-        if now != self._armed:
-            return  # an alarm that a nearer one replaced
-        self._armed = None
+    def _strike(self, now: int) -> None:
         while (strike := self.failures.pop(now)) is not None:
             self._break(strike, now)
         if not (self._hits and self.failures.training):  # or else a leg ends, and what ages in training with it
-            self.arm(now)
+            self.failures.arm(now)
         self._tell(now)
 
     def _tell(self, now: int) -> None:
@@ -268,7 +255,6 @@ class Cluster:
 
     def _repaired(self, cause: Cause, node: int, now: int) -> None:
         self._log(now, "service" if cause.kind == "maintenance" else "repair", cause, node, "repair")
-        self.arm(now)
         self.on_return(now)
 
     def strike_job(self, cause: Cause, entry: int, now: int) -> None:
@@ -286,13 +272,3 @@ class Cluster:
         """The job gives a healthy node back to the spares."""
         self.failures.leave(node, now)
         self.pool.give_up(node)
-
-    def training_starts(self, now: int) -> None:
-        """A leg begins: what ages in training ages."""
-        self.failures.training_starts(now)
-        self.arm(now)
-
-    def training_stops(self, now: int) -> None:
-        """A leg ends."""
-        self.failures.training_stops(now)
-        self.arm(now)

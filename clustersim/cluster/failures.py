@@ -1,10 +1,13 @@
 """When which cause strikes which node: ages that survive other failures, one heap instead of a process per node."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
+import simpy
+
 from clustersim.cluster.causes import JOB, Cause, Strike
+from clustersim.cluster.clock import Alarm, Rank
 from clustersim.cluster.lifetimes import Lifetimes
 from clustersim.cluster.machine import Machine
 
@@ -20,6 +23,7 @@ class Life:
 
 # (end, cause, entity, k, life); it is stale if the life ends at another time by now.
 _Entry = tuple[int, int, int, int, Life]
+_NOTHING_DUE = 2**64
 
 
 class Failures:
@@ -27,10 +31,21 @@ class Failures:
 
     A cause ages by wall time (always, wherever the node is), in the job (while the job holds the node) or in training
     (while, besides, a leg runs). A life that ends while its node is being repaired ends unseen: the repair renews it.
-    Cost: one vectorised draw a cause at the start, then O(log) per failure; nothing per idle node.
+    Cost: one vectorised draw a cause at the start, then O(log) per failure; nothing per idle node. One alarm is set, for
+    the first strike that is due; `strike` is told the time then, and pops all that strikes.
     """
 
-    def __init__(self, causes: Sequence[Cause], lifetimes: Lifetimes, machine: Machine, horizon_ns: int) -> None:
+    def __init__(
+        self,
+        env: simpy.Environment,
+        causes: Sequence[Cause],
+        lifetimes: Lifetimes,
+        machine: Machine,
+        horizon_ns: int,
+        strike: Callable[[int], None],
+    ) -> None:
+        self._env = env
+        self._strike = strike
         self._lifetimes = lifetimes
         self._horizon = horizon_ns
         self._causes = causes
@@ -47,8 +62,7 @@ class Failures:
         self._generation: dict[int, int] = {}  # node -> how many have stood in its place before
         self._lemons_cured = machine.lemons_cured
         self._cured: dict[int, None] = {}  # nodes that a repair has made sound
-        self.nearer = True
-        """Whether a strike may have come nearer since `next_due` was asked last."""
+        self._armed: int | None = None  # when the alarm rings; None while something strikes
         self._wall: list[_Entry] = []  # by wall time
         self._training: list[_Entry] = []  # by training time
         self._trained = 0  # training time until the last leg's end
@@ -60,6 +74,7 @@ class Failures:
                 heap.append((end, cause.index, entity, k, life))
         heapify(self._wall)
         heapify(self._training)
+        self.arm(0)
 
     def _first_ends(self, machine: Machine) -> Iterator[tuple[Cause, int, int, int]]:
         """(cause, entity, k, end of life k) of the first lives that end within the horizon, and of what is scripted."""
@@ -90,7 +105,7 @@ class Failures:
             entry = (end, cause.index, entity, life.k, life)
             heappush(heap, entry)
             if heap[0] is entry:
-                self.nearer = True
+                self._come_nearer(now)
 
     def _trained_by(self, now: int) -> int:
         """Training time until now."""
@@ -101,14 +116,26 @@ class Failures:
         """Whether a leg runs."""
         return self._behind is not None
 
-    def next_due(self, now: int) -> int | None:
-        """The wall time of the next strike if the job goes on as it is; a stale entry may make it too early."""
-        self.nearer = False
-        due = self._wall[0][0] if self._wall else None
+    def arm(self, now: int) -> None:
+        """Set the alarm anew, as what struck has struck."""
+        self._armed = _NOTHING_DUE
+        self._come_nearer(now)
+
+    def _come_nearer(self, now: int) -> None:
+        """Set the alarm to what is due first if the job goes on as it is, unless it is set; a stale entry rings too."""
+        due = self._wall[0][0] if self._wall else _NOTHING_DUE
         if self._training and self._behind is not None:
-            by_training = max(now, self._training[0][0] + self._behind)
-            due = by_training if due is None else min(due, by_training)
-        return due
+            due = min(due, max(now, self._training[0][0] + self._behind))
+        if self._armed is not None and due < self._armed:
+            self._armed = due
+            Alarm(self._env, due, Rank.STRIKE, self._ring)
+
+    def _ring(self, alarm: Alarm) -> None:
+        if alarm.at_ns == self._armed:  # or else a nearer one replaced it
+            self._armed = None
+            self._strike(alarm.at_ns)
+            if self._armed is None:
+                self.arm(alarm.at_ns)
 
     def pop(self, now: int) -> Strike | None:
         """The next strike at or before `now`, in the order of (time, cause, node); first what ages by wall time."""
@@ -201,13 +228,15 @@ class Failures:
             life.end = None
 
     def training_starts(self, now: int) -> None:
-        """A leg begins."""
+        """A leg begins: what ages in training ages."""
         self._behind = now - self._trained
         if self._training:
-            self.nearer = True
+            self._come_nearer(now)
 
     def training_stops(self, now: int) -> None:
         """A leg ends."""
         assert self._behind is not None
         self._trained = now - self._behind
         self._behind = None
+        if self._armed is None:
+            self.arm(now)

@@ -67,7 +67,6 @@ class Staffing:
         self.crew.form(-(-degree // plan.unit_replicas), now)
         if plan.in_place:
             self.crew.heal_all()
-        self._cluster.arm(now)
 
     def refill(self, now: int, rejoin: Callable[[], int]) -> list[int]:
         """Take nodes for missing units while the others go on; until when each of them heals, which takes `rejoin`."""
@@ -77,7 +76,6 @@ class Staffing:
         healed = [now + rejoin() for _ in filled]
         for unit, until in zip(filled, healed, strict=True):
             self.crew.heal(unit, until)
-        self._cluster.arm(now)
         self.call_up(now)
         return healed
 

@@ -54,6 +54,15 @@ def test_a_node_in_repair_is_back_when_its_domain_is_too():
         assert (run.events[run.events["kind"] == "failure"]["where"][10:] == "repair").all()
 
 
+def test_a_domain_fails_again_on_time_while_other_repairs_hold_its_nodes():
+    """It fails 2 h after each repair of 1 h, also of 9 h to 19 h, when all its nodes are in repairs of their own."""
+    wear = {"cause": "wear", "law": {"type": "empirical", "durations": ["9 h"]}, "repair": "10 h"}
+    switch = {"cause": "switch", "scope": "domain", "law": {"type": "empirical", "durations": ["2 h"]}, "repair": "1 h"}
+    run = simulate(machine([wear, switch]))
+    failures = run.events[(run.events["kind"] == "failure") & (run.events["cause"] == "switch")]
+    assert sorted(set(failures["time_h"])) == [2, 5, 8, 11, 14, 17]
+
+
 def test_a_domain_that_never_comes_back_keeps_the_nodes_that_were_in_repair():
     wear = {"cause": "wear", "law": {"type": "empirical", "durations": ["9 h"]}, "repair": "2 h"}
     run = simulate(machine([wear, SWITCH | {"repair": "never"}]))

@@ -37,7 +37,6 @@ def hits_of(scenario, seconds, trains_from=0):
     heard = []
     cluster = Cluster(env, causes, Lifetimes(0, 0), machine_of(scenario), scenario.sizes.limit_ns)
     cluster.on_hits = lambda hits, now: heard.extend((now / SECOND, hit) for hit in hits)
-    cluster.arm(0)
     env.run(until=trains_from * SECOND + 1)
     cluster.training_starts(env.now)
     env.run(until=seconds * SECOND)
