@@ -31,8 +31,8 @@ class Failures:
 
     A cause ages by wall time (always, wherever the node is), in the job (while the job holds the node) or in training
     (while, besides, a leg runs). A life that ends while its node is being repaired ends unseen: the repair renews it.
-    Cost: one vectorised draw a cause at the start, then O(log) per failure; nothing per idle node. One alarm is set, for
-    the first strike that is due; `strike` is told the time then, and pops all that strikes.
+    Cost: one vectorised draw at the start, then O(log) per failure; nothing per idle node. One alarm is set, for the
+    first strike that is due; `strike` is told the time then, and pops all that strikes.
     """
 
     def __init__(
