@@ -18,6 +18,11 @@ def _runs(stretches: Sequence[Stretch], size: int, batch: int, skips: Skips) -> 
     The stretch's index and first step, what it reads before the run, from and to which positions the run goes, the
     order of the epoch that it begins in (family, order_epoch) and the family of later ones.
     """
+    if not skips:  # a run each, all at once
+        step, steps, start, family, order_epoch, after = _columns(stretches)
+        some = np.flatnonzero(steps)
+        columns = (step, np.zeros_like(step), start, start + steps * batch, family, order_epoch, after)
+        return some, *(column[some] for column in columns)
     rows = []
     for index, each in enumerate(stretches):
         stop = skips.after(each.start, each.steps * batch)
@@ -28,6 +33,11 @@ def _runs(stretches: Sequence[Stretch], size: int, batch: int, skips: Skips) -> 
             rows.append((index, each.step, read, low, high, *order, each.family_after))
             read += high - low
     return tuple(np.array(rows, dtype=np.int64).reshape(-1, 8).T)
+
+
+def _columns(stretches: Sequence[Stretch]) -> Ints:
+    """The fields of stretches, int64[fields, stretches]."""
+    return np.array(stretches, dtype=np.int64).reshape(-1, len(Stretch._fields)).T
 
 
 def draws_of(stretches: Sequence[Stretch], size: int, batch: int, skips: Skips) -> tuple[Draws, Ints]:
@@ -71,8 +81,7 @@ def as_planned(
     They end each stretch: [first, stop), int64[stretches] both. Where an epoch is one batch, or every epoch is read in
     the same order, other epochs hold the same batch too.
     """
-    rows = [(s.step, s.steps, s.start, s.family, s.order_epoch, s.family_after) for s in stretches]
-    step, steps, start, family, order_epoch, after = np.array(rows, dtype=np.int64).reshape(-1, 6).T
+    step, steps, start, family, order_epoch, after = _columns(stretches)
     steps = np.clip(planned_steps - step, 0, steps)
     shift = skips.trained(start) - step * batch
     if same_every_epoch and not skips:
