@@ -260,9 +260,9 @@ def count_calls(pool: Pool, name: str) -> list[int]:
     nodes: list[int] = []
     method = getattr(pool, name)
 
-    def counted(node: int) -> None:
+    def counted(node: int) -> object:
         nodes.append(node)
-        method(node)
+        return method(node)
 
     setattr(pool, name, counted)
     return nodes

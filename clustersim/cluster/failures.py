@@ -165,7 +165,8 @@ class Failures:
         """
         if mended and self._lemons_cured:
             self._cured[strike.entity] = None
-        self._out[strike.entity][strike.cause.index] = life
+        if life is not None:
+            self._out[strike.entity][strike.cause.index] = life
 
     def replaced(self, node: int) -> None:
         """A new node, with lives of its own, stands in the place of one that was given up."""
