@@ -148,7 +148,7 @@ class CorpusReads:
         if by_identity:
             return damage_identity(self.loader.spaces, self.planned_draws, self.seen_draws, ticks)
         if self.loader.tells_the_end_only:
-            return self._damage_by_fronts(ticks) or self._damage_one_by_one(ticks)
+            return self._damage_behind(ticks) or self._damage_one_by_one(ticks)
         return self._damage_by_law(ticks)
 
     def _damage_by_law(self, ticks: Ints) -> Damage:
@@ -164,14 +164,16 @@ class CorpusReads:
             found.extra[-1], found.missing[-1] = ledger.extra, ledger.missing
         return found
 
-    def _damage_by_fronts(self, ticks: Ints) -> Damage | None:
-        """Damage before each tick where fronts of reading tell it, of which the last is that of the ledger; or None."""
+    def _damage_behind(self, ticks: Ints) -> Damage | None:
+        """Damage before each tick behind buffers, if it can be told of all at once; the last is that of the ledger."""
         if not isinstance(self.loader, ReaderLoader):
             return None
         found = self.loader.damage_behind(self.planned, self.kept, ticks, self._rng())
         if found is not None:
             ledger = self._count(self.to_count)
             found.extra[-1], found.missing[-1] = ledger.extra, ledger.missing
+            if ledger.exact == "distribution":
+                found = found._replace(exact="distribution")
         return found
 
     def _damage_one_by_one(self, ticks: Ints) -> Damage:

@@ -26,6 +26,9 @@ Reads = tuple[Draws, Sparse]
 _MOST_PLAYED = 2**22
 _MOST_WINDOWS = 2**18  # flows that are told apart where they follow each other in one shard
 _MOST_ROWS = 2**15  # of tiers of ages
+_MOST_COUNTED = 2**24  # samples that have a count each
+_PLAYED_MEANWHILE = 10  # samples, while one flow is counted by law for a half of the steps that are asked for
+_MOST_ON_AVERAGE = 2**13  # samples of a flow that is played to its end, of which some thousand are kept
 
 
 def reads_behind(
@@ -70,12 +73,23 @@ def reads_behind(
     return found[0], found[1]
 
 
+def are_sooner_played(flows: Sequence[Pull], samples: int, steps: int) -> bool:
+    """Whether to play flows to their ends takes less time than to count what was read before each of so many steps.
+
+    `samples`: of the order. For each step all flows before it are counted, and where they are few they are played.
+    """
+    number = sum(flow.base.size for flow in flows)
+    plays = sum(int((flow.part.lengths - flow.base).sum()) for flow in flows)
+    few = max(_MOST_PLAYED, number * min(_PLAYED_MEANWHILE * steps, _MOST_ON_AVERAGE))
+    return samples <= _MOST_COUNTED and plays <= few
+
+
 def damage_behind(
     spaces: BlockSpaces, planned: Sequence[Pull], seen: Sequence[Pull], steps: Ints, rng: np.random.Generator
 ) -> Damage | None:
     """Extra and missing views before each step, where so many flows follow each other that shards keep their sum alone.
 
-    None elsewhere, and where fronts do not tell it: then the reads before each step have to be counted for themselves.
+    None elsewhere, and where fronts do not tell it.
     """
     flows = [*planned, *seen]
     played = sum(flow.samples for flow in flows) <= _MOST_PLAYED

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clustersim import streams
-from clustersim.account import Damage, Draws, Spaces
+from clustersim.account import Damage, Draws, Spaces, damage_identity
 from clustersim.account.spaces import in_blocks
 from clustersim.data.orders import NestedShuffle, Order, Shuffle, WithReplacement
 from clustersim.loaders.buffers import Buffer
@@ -20,7 +20,7 @@ from clustersim.loaders.carried import CarriedBuffers
 from clustersim.loaders.deal import Deal, InPieces, Remaining
 from clustersim.loaders.dealer import Dealer, Endless
 from clustersim.loaders.flows import Flow, FlowSpaces, Source
-from clustersim.loaders.holes import damage_behind, reads_behind
+from clustersim.loaders.holes import are_sooner_played, damage_behind, reads_behind
 from clustersim.loaders.listed import Listed
 from clustersim.loaders.part_order import PartOrder, part_family
 from clustersim.loaders.parts import Parts, Ranges, ToCount
@@ -344,13 +344,17 @@ class Readers:
         self, planned: Sequence[Any], seen: Sequence[Any], steps: Ints, rng: np.random.Generator
     ) -> Damage | None:
         """Damage before each step behind buffers that restarts lose; None where each step has to be counted alone."""
-        if self._flows is None or not in_blocks(self._order):
+        if self._flows is None:
             return None
         plan, lineage = (
             pulls_of([part for each in stretches for part in each.passes], self._flows.buffer)
             for stretches in (planned, seen)
         )
-        return damage_behind(self._order, plan, lineage, steps, rng)
+        if in_blocks(self._order) and (found := damage_behind(self._order, plan, lineage, steps, rng)) is not None:
+            return found
+        if are_sooner_played([*plan, *lineage], self.size, len(steps)):
+            return damage_identity(self.spaces, self.draws(planned)[0], self.draws(seen)[0], steps)
+        return None
 
     def first_samples(self, epoch: int, count: int) -> Ints:
         """The first samples of an epoch in the run's order, int64[count]."""

@@ -17,7 +17,7 @@ SPREAD = ["mean", "ci95_low", "ci95_high", "p05", "p50", "p95"]
 
 
 def run_python(*arguments, **environment):
-    command = [sys.executable, "-m", "clustersim.cli.main", *arguments]
+    command = [sys.executable, "-m", "clustersim", *arguments]
     return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, check=False)
 
 
@@ -137,7 +137,7 @@ def test_several_replications_say_how_many_did_not_finish(clustersim, starving):
 
 
 def test_a_reader_that_goes_away_is_no_error():
-    command = f"{sys.executable} -m clustersim.cli.main run llama3-405b --set loader.preset=epoch --json"
+    command = f"{sys.executable} -m clustersim run llama3-405b --set loader.preset=epoch --json"
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command} | head -1"], capture_output=True, text=True, check=False
     )

@@ -1,5 +1,6 @@
 """Signals that come where Python cannot raise anything, and those that come when a command has ended."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -10,6 +11,8 @@ import pytest
 
 import clustersim.study.work as work_module
 from clustersim import simulate
+
+MODULE = [sys.executable, "-m", "clustersim"]
 
 
 class Watched:
@@ -57,3 +60,11 @@ sys.exit(entry.main())
 def test_a_process_that_is_stopped_ends_in_peace():
     ended = subprocess.run([sys.executable, "-c", STOPPED_TWICE], capture_output=True, text=True)
     assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", "stopped by Ctrl-C\n")
+
+
+@pytest.mark.parametrize(("by", "code", "word"), [(signal.SIGINT, 1, "Ctrl-C"), (signal.SIGTERM, 143, "SIGTERM")])
+def test_a_signal_comes_while_libraries_are_still_imported(by, code, word, tmp_path):
+    (tmp_path / "typer.py").write_text(f"import signal, time; signal.raise_signal({int(by)}); time.sleep(5)")
+    path = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    ended = subprocess.run([*MODULE, "--help"], capture_output=True, text=True, env=path)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (code, "", f"stopped by {word}\n")

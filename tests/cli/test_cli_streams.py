@@ -12,7 +12,7 @@ import pytest
 import clustersim.forecast as forecast_module
 import clustersim.simulation as simulation_module
 
-COMMAND = f"{sys.executable} -m clustersim.cli.main"
+COMMAND = f"{sys.executable} -m clustersim"
 
 
 def shell(line, cwd=None, **environment):

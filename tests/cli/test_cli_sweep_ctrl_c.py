@@ -17,7 +17,7 @@ def test_ctrl_c_is_one_line_and_leaves_what_is_finished(tmp_path, engine):
     if engine == "dask":
         pytest.importorskip("distributed")
     out = tmp_path / "study"
-    command = [sys.executable, "-m", "clustersim.cli.main", "sweep", "llama3-405b", "--replications", "100000"]
+    command = [sys.executable, "-m", "clustersim", "sweep", "llama3-405b", "--replications", "100000"]
     options = ["--engine", engine, "--workers", "2", "--out", str(out)]
     process = subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True, start_new_session=True)
     rows = out / "rows.jsonl"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from clustersim import ScenarioError, load_scenario, simulate
-from clustersim.loaders import holes
+from clustersim.loaders import holes, readers
 from clustersim.loaders.buffers import Buffer
 
 
@@ -49,6 +49,13 @@ def test_small_runs_are_counted_alike_to_the_sample(loader, at, data):
     assert by_interval.shards.equals(by_sample.shards)
     assert by_interval.damage.equals(by_sample.damage)
     assert by_interval.account_ideal.table[2].tolist() == by_sample.account_ideal.table[2].tolist()
+
+
+def test_the_flows_before_each_of_many_restarts_are_not_counted_anew(monkeypatch):
+    counted = Mock(wraps=readers.reads_behind)
+    monkeypatch.setattr(readers, "reads_behind", counted)
+    assert len(run("interval", at=tuple(range(10, 32, 3)), every=1).damage) == 8
+    assert counted.call_count == 1
 
 
 def test_what_is_lost_crowds_where_the_buffers_had_pulled_to():
