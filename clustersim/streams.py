@@ -28,9 +28,8 @@ _ALMOST_1 = 1 - 2.0**-53
 
 def key(seed: int, replication: int, *names: str | int) -> int:
     """The 128-bit key of a named stream."""
-    parts = (name if isinstance(name, str) else index(name) for name in (seed, replication, *names))
-    words = "\x1f".join(f"{type(part).__name__}:{part}" for part in parts)
-    return int.from_bytes(hashlib.blake2b(words.encode(), digest_size=16).digest(), "little")
+    parts = [f"str:{name}" if isinstance(name, str) else f"int:{index(name)}" for name in (seed, replication, *names)]
+    return int.from_bytes(hashlib.blake2b("\x1f".join(parts).encode(), digest_size=16).digest(), "little")
 
 
 def generator(seed: int, replication: int, *names: str | int) -> np.random.Generator:
