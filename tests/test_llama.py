@@ -107,6 +107,6 @@ def test_the_result_that_the_readme_shows():
     summaries = [simulate(scenario, replication).summary() for replication in range(20)]
     extra = [summary["extra_views"] / 1e6 for summary in summaries]
     half_width = 2.093 * statistics.stdev(extra) / math.sqrt(20)
-    assert [f"{statistics.mean(extra) + sign * half_width:.1f}" for sign in (-1, 1)] == ["317.7", "317.8"]
+    assert [f"{statistics.mean(extra) + sign * half_width:.2f}" for sign in (-1, 1)] == ["317.75", "317.85"]
     assert statistics.mean(summary["never_seen_samples"] for summary in summaries) == pytest.approx(24e6, abs=5e5)
     assert max(summary["identical_steps_share"] for summary in summaries) < 0.02
