@@ -60,7 +60,9 @@ def test_more_spares_are_earlier_and_the_cheapest_that_is_in_time_is_recommended
         world(), "35 d", spares=[0, 1, 2, 4, 8], repair_slots=[2], confidence=0.7, replications=20, workers=1
     )
     table = found.table.set_index("spares")
-    assert table["p50_h"].is_monotonic_decreasing
+    assert table.loc[[0, 1, 2, 4], "p50_h"].is_monotonic_decreasing
+    # With four the job hardly waits. With eight other nodes fail in it, as likely later ones as earlier ones.
+    assert table.loc[8, "p50_h"] == pytest.approx(table.loc[4, "p50_h"], rel=0.001)
     assert table["on_time"].is_monotonic_increasing
     in_time = table[table["on_time_ci95_low"] >= 0.7]
     assert 0 < len(in_time) < 5

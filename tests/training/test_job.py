@@ -348,9 +348,10 @@ def test_only_an_end_by_time_can_lose_the_last_steps(end):
 
 
 def test_a_node_that_is_lost_for_good_takes_no_repair_slot():
+    """Those that are mended are never four at a time: three slots are enough, unless the lost have them."""
     causes = [
         {"cause": "lost", "rate": "1 per 200 node-days", "repair": "never"},
-        {"cause": "mended", "rate": "1 per node-day", "repair": "10 min"},
+        {"cause": "mended", "rate": "1 per node-day", "repair": "10 s"},
     ]
     changes = {"run": {"wall_time": "60 d"}, "cluster__spares": 40, "failures": causes}
     runs = [simulate(job(**changes, **slots)) for slots in ({}, {"cluster__repair_slots": 3})]
