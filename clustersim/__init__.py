@@ -1,8 +1,6 @@
 """Simulates large training jobs that fail and restart, and counts which data the final model saw."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # as `typing` has it, which takes its time to import
 if TYPE_CHECKING:
     from clustersim.run import Run
     from clustersim.scenario import Scenario, ScenarioError, load_scenario
@@ -55,4 +53,6 @@ _HOMES = {
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'clustersim' has no attribute '{name}'")
+    from importlib import import_module
+
     return getattr(import_module(_HOMES[name]), name)

@@ -19,6 +19,8 @@ _DAY_NS = 24 * HOUR_NS
 _NEVER = Constant(NEVER)
 # Spares run short often enough to be worth a word.
 _SHORT_OFTEN = 0.05
+# Failures that take minutes to simulate: a restart takes some 0.8 ms, with every table.
+_MANY = 100_000
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,8 @@ class Forecast:
     """Random failures that stop the job."""
     interruption_mean_h: float | None
     """Mean time between them, M."""
+    failures: float
+    """Those that stop the job in the time of a run without any, scripted ones too; fewer where it has long to wait."""
 
     nodes_down: float
     """Nodes in repair on average: rate of losing them (spares fail too) times mean repair; no wait for a slot."""
@@ -109,6 +113,8 @@ def forecast(scenario: Scenario) -> Forecast:
     run_ns = clock.time_of(steps) if sizes.wall_ns is None else sizes.wall_ns
     nodes_lost, spares = lost_per_ns * run_ns, scenario.cluster.all_nodes - scenario.cluster.nodes
     short = _more_than(spares, nodes_down + nodes_lost)
+    scripted = _scripted(scenario, slow=False)
+    failures = sizes.failures_per_ns * run_ns + scripted
     restart_ns = _detection_ns(causes) + plan.restart_mean_ns(scenario.cluster.nodes)
     interval_ns, save_ns = saving.every * step_ns, scenario.checkpoint.stall
     return Forecast(
@@ -124,10 +130,11 @@ def forecast(scenario: Scenario) -> Forecast:
         feed_tokens_per_s=sizes.tokens_per_s,
         feed_bytes_per_s=sizes.bytes_per_s,
         causes=causes,
-        scripted_failures=_scripted(scenario, slow=False),
+        scripted_failures=scripted,
         scripted_slow=_scripted(scenario, slow=True),
         failures_per_day=sizes.failures_per_ns * _DAY_NS,
         interruption_mean_h=None if mean_ns is None else mean_ns / HOUR_NS,
+        failures=failures,
         nodes_down=nodes_down,
         nodes_lost=nodes_lost,
         repair_slots=scenario.cluster.repair_slots,
@@ -143,7 +150,7 @@ def forecast(scenario: Scenario) -> Forecast:
         ettr_first_order=None
         if mean_ns is None or plan.in_place
         else first_order_ettr(interval_ns, save_ns, mean_ns, restart_ns),
-        warnings=tuple(_warnings(scenario, nodes_down, nodes_lost, spares, short, interval_ns, mean_ns)),
+        warnings=tuple(_warnings(scenario, failures, nodes_down, nodes_lost, spares, short, interval_ns, mean_ns)),
     )
 
 
@@ -226,6 +233,7 @@ def _more_than(spares: int, mean: float) -> float:
 
 def _warnings(
     scenario: Scenario,
+    failures: float,
     nodes_down: float,
     nodes_lost: float,
     spares: int,
@@ -235,6 +243,8 @@ def _warnings(
 ) -> list[str]:
     slots = scenario.cluster.repair_slots
     warnings = []
+    if failures > _MANY:
+        warnings.append(f"some {failures:,.0f} failures stop the job: to simulate a run takes minutes, or longer")
     if slots is not None and nodes_down > slots:
         warnings.append(
             f"repairs pile up: nodes break so often that {nodes_down:.3g} would be in repair at once, "

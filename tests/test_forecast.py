@@ -15,6 +15,7 @@ def test_llama():
     expected = forecast(load_scenario("llama3-405b"))
     assert expected.failures_per_day * 54 == pytest.approx(466)
     assert expected.interruption_mean_h == pytest.approx(54 * 24 / 466)
+    assert expected.failures == pytest.approx(466)
     assert (expected.interval_steps, expected.interval_s) == (97, pytest.approx(97 * 6.2208))
     hours = 3600
     mean_s = expected.interruption_mean_h * hours
@@ -108,6 +109,7 @@ def test_the_first_order_is_that_of_restarts():
         ({"failures.0.repair": "40 d", "cluster.repair_slots": 1}, "repairs pile up"),
         ({"cluster.spares": 0, "failures.0.repair": "5 d"}, "spares run short"),
         ({"checkpoint.every": "2 d"}, "the checkpoint interval is longer"),
+        ({"run.wall_time": "3 y", "failures.2.rate": "100 per day"}, "some 110,924 failures stop the job"),
     ],
 )
 def test_warnings(overrides, warning):
@@ -116,5 +118,5 @@ def test_warnings(overrides, warning):
 
 def test_a_scripted_failure_is_counted_and_has_no_rate():
     expected = forecast(load_scenario("workshop"))
-    assert (expected.scripted_failures, expected.failures_per_day) == (1, 0)
+    assert (expected.failures, expected.scripted_failures, expected.failures_per_day) == (1, 1, 0)
     assert np.isclose(expected.restart_s, 5)

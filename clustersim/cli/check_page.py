@@ -29,6 +29,8 @@ def _expected(forecast: Forecast) -> Table:
     rows = table("Expected", "")
     rows.add_row("run without failures", duration(3600 * forecast.failure_free_h))
     rows.add_row("its steps", count(forecast.failure_free_steps))
+    if forecast.failures:
+        rows.add_row("failures that stop it in that time", count(forecast.failures))
     rows.add_row("epochs that it passes", f"{forecast.failure_free_epochs:.3g}")
     if forecast.feed_tokens_per_s is not None:
         rows.add_row("tokens a second", count(forecast.feed_tokens_per_s))

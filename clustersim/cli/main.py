@@ -1,15 +1,16 @@
-"""The command line's entry: what stops it from its first instant on, while the rest is still imported, and exit codes.
+"""The command line's entry: exit codes, and what stops it, also while the rest is still being imported."""
 
-What is imported here is what Python has at hand, so that there is hardly an instant before signals are heard.
-"""
-
-import signal
 import sys
-from collections.abc import Sequence
 
-from clustersim.cli.outcome import UNFINISHED
-from clustersim.cli.output import complain
-from clustersim.cli.stopping import interrupt, stopped_by, stopped_by_signals
+try:
+    import signal
+    from collections.abc import Sequence
+
+    from clustersim.cli.outcome import UNFINISHED
+    from clustersim.cli.output import complain
+    from clustersim.cli.stopping import interrupt, stopped_by, stopped_by_signals
+except KeyboardInterrupt:
+    sys.exit("stopped by Ctrl-C")
 
 # What Typer makes of Ctrl-C.
 _INTERRUPTED = 130

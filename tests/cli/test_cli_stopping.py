@@ -62,9 +62,16 @@ def test_a_process_that_is_stopped_ends_in_peace():
     assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", "stopped by Ctrl-C\n")
 
 
-@pytest.mark.parametrize(("by", "code", "word"), [(signal.SIGINT, 1, "Ctrl-C"), (signal.SIGTERM, 143, "SIGTERM")])
-def test_a_signal_comes_while_libraries_are_still_imported(by, code, word, tmp_path):
-    (tmp_path / "typer.py").write_text(f"import signal, time; signal.raise_signal({int(by)}); time.sleep(5)")
+@pytest.mark.parametrize(
+    ("module", "by", "code", "word"),
+    [
+        ("json", signal.SIGINT, 1, "Ctrl-C"),  # which the command line's entry imports
+        ("typer", signal.SIGINT, 1, "Ctrl-C"),
+        ("typer", signal.SIGTERM, 143, "SIGTERM"),
+    ],
+)
+def test_a_signal_comes_while_libraries_are_still_imported(module, by, code, word, tmp_path):
+    (tmp_path / f"{module}.py").write_text(f"import signal, time; signal.raise_signal({int(by)}); time.sleep(5)")
     path = {**os.environ, "PYTHONPATH": str(tmp_path)}
     ended = subprocess.run([*MODULE, "--help"], capture_output=True, text=True, env=path)
     assert (ended.returncode, ended.stdout, ended.stderr) == (code, "", f"stopped by {word}\n")
