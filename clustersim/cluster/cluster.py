@@ -213,9 +213,7 @@ class Cluster:
         cause, node, _ = strike
         if self.pool.place(node) != "job" or not self.lifetimes.chance("misdiagnosis", cause.misdiagnosis, strike):
             return node
-        nodes = self._machine.all_nodes
-        first = self.lifetimes.which(strike, nodes)
-        others = ((first + i) % nodes for i in range(nodes))
+        others = self.lifetimes.which(strike, self._machine.all_nodes)
         return next((other for other in others if other != node and self.pool.place(other) == "job"), node)
 
     def _gives_up(self, watch: Watch, cause: Cause, node: int, now: int) -> bool:

@@ -13,6 +13,8 @@ Chance = Literal["transient", "escalation", "failed repair", "misdiagnosis"]
 OfNode = Literal["replacement", "cold start", "borrowing"]
 # Nodes whose lives are drawn at once, for one cause or several: few enough to stay in the processor's cache.
 _VECTOR = 2**17
+# How often it is looked for another node that the job holds: more than enough, unless it holds next to none.
+_LOOKS = 1000
 # A life of no length would end before its repair does.
 _LEAST_LIFE = 1
 
@@ -92,7 +94,8 @@ class Lifetimes:
             return bool(cause.out_ns)
         return not (cause.transient and self.chance("transient", cause.transient, strike))
 
-    def which(self, strike: Strike, of: int) -> int:
-        """A number below `of`, each as likely as the others: where to look for the node that is wrongly taken out."""
+    def which(self, strike: Strike, of: int) -> Iterator[int]:
+        """Numbers below `of`, each as likely as the others: where to look for the node that is wrongly taken out."""
         cause, entity, k = strike
-        return int(self._stream("wrong node", cause.name).uniform(entity + 1, k) * of)
+        stream = self._stream("wrong node", cause.name)
+        return (int(stream.uniform(entity + 1, k + (look << 32)) * of) for look in range(_LOOKS))

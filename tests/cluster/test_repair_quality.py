@@ -131,6 +131,17 @@ def test_each_node_is_mistaken_for_others_as_often():
     assert stats.chisquare(np.bincount(taken, minlength=20)).pvalue > 1e-3
 
 
+def test_no_node_beside_the_spares_is_mistaken_more_often():
+    """The first of each run: the job holds nodes 0 .. 19 of 24 then, and any but the one that failed is as likely."""
+    cause = {"rate": "0.1 per node-day", "repair": "30 min", "misdiagnosis": 1}
+    taken = []
+    for replication in range(400):
+        rows = happenings(cause, replication, days=1, spares=4)
+        taken += [row.node for row in rows if row.kind == "misdiagnosis"][:1]
+    assert len(taken) > 300
+    assert stats.chisquare(np.bincount(taken, minlength=20)).pvalue > 1e-3
+
+
 def test_the_only_node_of_a_job_is_not_mistaken():
     rows = happenings(TEN_HOURS | {"repair": "1 h", "misdiagnosis": 1}, nodes=1, spares=1, days=0.9)
     assert {row.kind for row in rows} == {"failure", "repair"}
