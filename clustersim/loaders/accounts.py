@@ -37,6 +37,9 @@ from clustersim.scenario.batches import Batches
 
 Ints = NDArray[np.int64]
 
+_MOST_COUNTED = 2**24  # samples that have a count each
+_COUNTED_MEANWHILE = 10  # views, while a leg is counted by law for a half of the ticks that are asked for
+
 
 @dataclass(frozen=True)
 class CorpusReads:
@@ -148,7 +151,7 @@ class CorpusReads:
         if by_identity:
             return damage_identity(self.loader.spaces, self.planned_draws, self.seen_draws, ticks)
         if self.loader.tells_the_end_only:
-            return self._damage_behind(ticks) or self._damage_one_by_one(ticks)
+            return self._damage_at_once(ticks) or self._damage_one_by_one(ticks)
         return self._damage_by_law(ticks)
 
     def _damage_by_law(self, ticks: Ints) -> Damage:
@@ -164,17 +167,25 @@ class CorpusReads:
             found.extra[-1], found.missing[-1] = ledger.extra, ledger.missing
         return found
 
-    def _damage_behind(self, ticks: Ints) -> Damage | None:
-        """Damage before each tick behind buffers, if it can be told of all at once; the last is that of the ledger."""
-        if not isinstance(self.loader, ReaderLoader):
+    def _damage_at_once(self, ticks: Ints) -> Damage | None:
+        """Damage before each tick, if it can be told of all at once; the last is that of the ledger."""
+        if isinstance(self.loader, ReaderLoader):
+            found = self.loader.damage_behind(self.planned, self.kept, ticks, self._rng())
+        elif self._is_sooner_counted(len(ticks)):
+            found = damage_identity(self.loader.spaces, self.planned_draws, self.seen_draws, ticks)
+        else:
             return None
-        found = self.loader.damage_behind(self.planned, self.kept, ticks, self._rng())
         if found is not None:
             ledger = self._count(self.to_count)
             found.extra[-1], found.missing[-1] = ledger.extra, ledger.missing
             if ledger.exact == "distribution":
                 found = found._replace(exact="distribution")
         return found
+
+    def _is_sooner_counted(self, ticks: int) -> bool:
+        """Whether to count all views takes less time than to count by law what the legs before each tick read."""
+        views = self.planned_draws.views() + self.seen_draws.views()
+        return self.loader.spaces.size <= _MOST_COUNTED and views <= _COUNTED_MEANWHILE * len(self.kept) * ticks
 
     def _damage_one_by_one(self, ticks: Ints) -> Damage:
         """Damage before each tick, counted for itself: where what was read is known in all, not tick by tick."""

@@ -84,9 +84,9 @@ class RemainderSpaces:
 
     def left_open(self, draws: Draws) -> bool:
         """Whether an epoch that has left the run's order is not read to its end."""
-        anew = draws.family != 0
-        ends = {epoch: int(draws.stop[anew & (draws.epoch == epoch)].max()) for epoch in draws.epoch[anew].tolist()}
-        return any(end < self.size for end in ends.values())
+        by_epoch, firsts = _by_epoch(draws)
+        ends = np.maximum.reduceat(draws.stop[by_epoch], firsts) if len(by_epoch) else by_epoch
+        return bool((ends < self.size).any())
 
     def in_the_runs_order(self, draws: Draws) -> Draws:
         """Reads of a loader that never loses its place, as reads of the run's own order that have the same law.
@@ -96,13 +96,15 @@ class RemainderSpaces:
         are divided over the offsets [c, n), which the run without failures has read by then, and [n, N). It says what
         is read in all: the steps of these rows are not those in which they are read.
         """
-        anew = draws.family != 0
-        if not anew.any():
+        by_epoch, firsts = _by_epoch(draws)
+        if not len(by_epoch):
             return draws
         rows = []
-        for epoch in np.unique(draws.epoch[anew]).tolist():
-            own = anew & (draws.epoch == epoch)
-            start, stop, step = int(draws.start[own].min()), int(draws.stop[own].max()), int(draws.step[own].min())
+        starts, steps = (np.minimum.reduceat(column[by_epoch], firsts) for column in (draws.start, draws.step))
+        stops, per_steps = (np.maximum.reduceat(column[by_epoch], firsts) for column in (draws.stop, draws.per_step))
+        epochs = draws.epoch[by_epoch[firsts]]
+        columns = (column.tolist() for column in (epochs, starts, stops, steps, per_steps))
+        for epoch, start, stop, step, per_step in zip(*columns, strict=True):
             rng = streams.generator(*self.order.drawn_by, "remainder", epoch, start, stop)
             classes = np.array([stop - start, self.size - stop])
             if classes[1]:
@@ -111,5 +113,13 @@ class RemainderSpaces:
                 read, beyond = stop - start, 0
             for low, count in ((start, read), (stop, beyond)):
                 if count:
-                    rows.append((0, epoch, 1, low, low + count, step, 0, max(1, int(draws.per_step[own].max()))))
-        return Draws.concat([draws.select(~anew), Draws(*np.array(rows, dtype=np.int64).reshape(-1, 8).T.copy())])
+                    rows.append((0, epoch, 1, low, low + count, step, 0, max(1, per_step)))
+        anew = Draws(*np.array(rows, dtype=np.int64).reshape(-1, 8).T.copy())
+        return Draws.concat([draws.select(draws.family == 0), anew])
+
+
+def _by_epoch(draws: Draws) -> tuple[Ints, Ints]:
+    """The rows that have left the run's order, by epoch, and the place of each epoch's first among them."""
+    anew = np.flatnonzero(draws.family != 0)
+    by_epoch = anew[np.argsort(draws.epoch[anew], kind="stable")]
+    return by_epoch, np.flatnonzero(np.diff(draws.epoch[by_epoch], prepend=-1))

@@ -1,10 +1,13 @@
 """The unread remainder of an epoch, shuffled anew at every restart."""
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from clustersim import load_scenario, simulate
+from clustersim.loaders.remainder import RemainderSpaces
 
 
 def run(steps, at_steps, account, seed=0, samples=800, **overrides):
@@ -73,3 +76,18 @@ def test_it_counts_at_any_size():
     assert share == pytest.approx(0.125, rel=1e-4)
     assert crashed.damage.extra_views.tolist() == [crashed.account.extra]
     assert len(crashed.sample(7)) <= 3
+
+
+def test_the_damage_after_many_restarts_is_told_of_all_at_once(monkeypatch):
+    """Small epochs, and a restart in each: sample by sample, but for the last row, which is the account's own."""
+    counted = Mock(wraps=RemainderSpaces.in_the_runs_order)
+    monkeypatch.setattr(RemainderSpaces, "in_the_runs_order", lambda *given: counted(*given))
+    by_sample, by_law = (
+        run(1003, list(range(3, 1000, 7)), account, samples=80) for account in ("identity", "interval")
+    )
+    rows = by_law.damage
+    assert counted.call_count == 1
+    for name in ("extra_views", "missing_views"):
+        assert rows[name].tolist()[:-1] == by_sample.damage[name].tolist()[:-1]
+    last = (by_law.account.extra, by_law.account.missing)
+    assert (rows.extra_views.iloc[-1], rows.missing_views.iloc[-1]) == last
