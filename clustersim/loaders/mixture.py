@@ -246,7 +246,7 @@ class SingleLoader(MixtureLoader):
         today = self._batches.before(saved.step + 1) - self._batches.before(saved.step)
         position = self._skips.position_of(np.array([saved.step * today]))
         counts = (self._blend.before(corpus, position) for corpus in range(len(self.loaders)))
-        corpora = (replace(each, samples=int(count[0])) for each, count in zip(back.corpora, counts, strict=True))
+        corpora = (each._replace(samples=int(count[0])) for each, count in zip(back.corpora, counts, strict=True))
         return Stand(back.step, tuple(corpora))
 
     def batch_at(self, stretch: Mixed, step: int, ranks: int) -> list[Ints]:
