@@ -4,16 +4,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from slow_failures import SlowFailures
-from worlds import scenarios
+from worlds import scenarios, world_of
 
 from clustersim import load_scenario
 from clustersim.cluster import cluster
 from clustersim.cluster.clock import Alarm, Rank
-from clustersim.loaders.build import loader_of
-from clustersim.loaders.follow import Follower
-from clustersim.simulation import orders_for
-from clustersim.storage.feeding import clock_feed
-from clustersim.training.compile import World
 
 # All last whole minutes, as a step does: lives, repairs, steps and phases end together time and again.
 MINUTES = {"type": "empirical", "durations": ["1 min", "2 min", "5 min", "30 min", "7 h"]}
@@ -37,13 +32,6 @@ def worlds_of_ties(draw):
     soft = {"cause": "soft", "rate": "0 per day", "scope": "job"}
     chosen = draw(st.lists(st.sampled_from(causes), min_size=1, max_size=4, unique_by=lambda cause: cause["cause"]))
     return load_scenario(scenario, {"failures": [*chosen, soft], "model.step_time": "1 min"})
-
-
-def world_of(scenario):
-    loader = loader_of(scenario, *orders_for(scenario, scenario.run.seed))
-    return World(
-        scenario, scenario.run.seed, 0, clock_feed(scenario, Follower(loader) if loader.acts_on_time else None)
-    )
 
 
 def told(history):
