@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from worlds import scenarios, world_of
 
+from clustersim import load_scenario
 from clustersim.history import Recovery
 from clustersim.training import restart
 from clustersim.training.recovery import Recovering
@@ -15,8 +16,26 @@ class Nothing:
     """No law is one of these."""
 
 
+@st.composite
+def sound(draw):
+    """Random scenarios in which chance has no part in a restart, but which checkpoint is left and for how many."""
+    memory = {"name": "memory", "every": "1 steps", "read_bandwidth": "1 GB/s"}
+    survives = draw(st.sampled_from([{"survives": "process"}, {"survives": "node", "copies": 2}]))
+    checkpoint = {
+        "every": "4 steps",
+        "when_busy": "skip",
+        "parameters": "1 B",
+        "bytes_per_parameter": "14 B",
+        "tiers": [memory | survives],
+    }
+    again = {"cause": "again", "rate": "100 per day", "scope": "job"}
+    lost = {"cause": "lost", "rate": "10 per node-day", "repair": "1 h"}
+    changes = {"checkpoint": checkpoint, "recovery.load": "20 s", "failures": [again, lost], "run": {"steps": 400}}
+    return load_scenario(draw(scenarios()), changes | {"data.samples": "1 M"})
+
+
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-@given(scenarios())
+@given(scenarios() | sound())
 def test_restarts_and_the_newest_checkpoint(scenario):
     history = world_of(scenario).run()
     with pytest.MonkeyPatch.context() as patch:
