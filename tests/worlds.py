@@ -4,9 +4,11 @@ import itertools
 
 from hypothesis import strategies as st
 
-from clustersim import Scenario, load_scenario
+from clustersim import Scenario, load_scenario, order_for
 from clustersim.cluster.pool import Pool
 from clustersim.history import History
+from clustersim.loaders.build import loader_of
+from clustersim.loaders.follow import Follower
 from clustersim.training.compile import World
 
 _DURATION = st.sampled_from(["0 s", "1 s", "7 s", "90 s", "11 min"])
@@ -252,6 +254,14 @@ def scenarios(draw):
             "loader": {"preset": draw(st.sampled_from(loaders))},
         }
     )
+
+
+def world_of(scenario: Scenario) -> World:
+    """Its world; the loader is asked while the clock runs where it decides when the run ends."""
+    feed = None
+    if scenario.sizes.epochs is not None:
+        feed = Follower(loader_of(scenario, order_for(scenario, scenario.run.seed)))
+    return World(scenario, scenario.run.seed, 0, feed)
 
 
 def count_calls(pool: Pool, name: str) -> list[int]:

@@ -3,20 +3,17 @@
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from worlds import check_history, run_checked, scenarios
+from worlds import check_history, run_checked, scenarios, world_of
 
-from clustersim import load_scenario, order_for, simulate
+from clustersim import load_scenario, simulate
 from clustersim.account import count, count_identity
-from clustersim.loaders.build import loader_of
-from clustersim.loaders.follow import Follower
 from clustersim.training.buckets import time_buckets
-from clustersim.training.compile import World
 
 
 @settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(scenarios())
 def test_nodes_and_nanoseconds(scenario):
-    history = run_checked(World(scenario, scenario.run.seed, 0, feed_for(scenario)), scenario)
+    history = run_checked(world_of(scenario), scenario)
     check_history(history)
     wall_ns, node_ns = time_buckets(history, scenario.sizes.full_step_ns)
     assert sum(wall_ns.values()) == history.wall_ns
@@ -26,13 +23,6 @@ def test_nodes_and_nanoseconds(scenario):
         assert history.wall_ns == scenario.sizes.wall_ns
     if scenario.run.steps is not None and history.outcome == "done":
         assert history.legs[-1].stop == scenario.run.steps
-
-
-def feed_for(scenario):
-    """The loader, asked while the clock runs, where it decides when the run ends."""
-    if scenario.sizes.epochs is None:
-        return None
-    return Follower(loader_of(scenario, order_for(scenario, scenario.run.seed)))
 
 
 @settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
