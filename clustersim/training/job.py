@@ -278,9 +278,7 @@ class Job:
     def _goes_on(self, hits: Sequence[Hit], now: int) -> bool:
         """Whether replicas enough survive failures to go on without a restart."""
         return (
-            self._plan.in_place
-            and self.state in ("training", "regrouping")
-            and "bad checkpoint" not in self._due
+            self.state in ("training", "regrouping")
             # What stops the job as a whole, or has spread to all, leaves no survivor; a script says how many are left.
             and not any(hit.cause.scope == "job" and hit.cause.life is not None for hit in hits)
             and not any(hit.corrupt_since_ns is not None for hit in hits)
