@@ -22,7 +22,7 @@ class Rank(IntEnum):
 
 
 class Alarm(simpy.Event):
-    """A timer with a rank and one callback; `now` is an integer number of nanoseconds."""
+    """A timer with a rank and one callback, which finds in `at_ns` when it rings, nanoseconds from the run's start."""
 
     def __init__(self, env: simpy.Environment, at_ns: int, rank: Rank, call: Callable[["Alarm"], None]) -> None:
         # What Event's own constructor sets, and what makes it triggered, as simpy.Timeout does: it is half the cost.

@@ -1,4 +1,4 @@
-"""When which cause strikes which node: ages that survive other failures, one heap instead of a process per node."""
+"""When which cause strikes which node: ages that survive other failures, two heaps instead of a process per node."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

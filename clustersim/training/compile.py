@@ -111,13 +111,14 @@ def _tier(scenario: Scenario, name: str, medium: Medium, load: DurationOrLaw | N
 @contextmanager
 def collector_at_rest() -> Iterator[None]:
     """Nothing that a run lets go of is part of a cycle, and all that it keeps is written down: nothing to look for."""
-    was_enabled = gc.isenabled()
-    gc.disable()
+    if not gc.isenabled():  # it rests already, and is woken by whoever put it to rest
+        yield
+        return
     try:
+        gc.disable()
         yield
     finally:
-        if was_enabled:
-            gc.enable()
+        gc.enable()
 
 
 _REPORTS = 1000

@@ -7,6 +7,7 @@ time, which may be ahead of SimPy's then.
 """
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Literal
 
 import simpy
@@ -27,7 +28,8 @@ from clustersim.training.store import Store
 from clustersim.training.under_way import UnderWay
 
 _GROWING = "growing back"
-
+_IN_SCENARIO = attrgetter("cause.index")
+"""The order of failures at one instant, whichever of them was heard of first."""
 
 State = Literal["training", "detecting", "regrouping", "closed", "waiting", "starting", "over"]
 """What the job is doing."""
@@ -174,6 +176,8 @@ class Job:
     def _interrupt(self, now: int) -> None:
         """Failures at one instant are one interruption."""
         hits, self.hits = self.hits, []
+        if len(hits) > 1:
+            hits.sort(key=_IN_SCENARIO)
         went_bad, detection = "bad checkpoint" in self._due, 0
         for hit in hits:
             if hit.detection_ns > detection:

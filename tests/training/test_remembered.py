@@ -30,11 +30,17 @@ def sound(draw):
     }
     again = {"cause": "again", "rate": "100 per day", "scope": "job"}
     lost = {"cause": "lost", "rate": "10 per node-day", "repair": "1 h"}
-    changes = {"checkpoint": checkpoint, "recovery.load": "20 s", "failures": [again, lost], "run": {"steps": 400}}
+    flip = {"cause": "flip", "rate": "50 per day", "scope": "job", "kind": "silent", "detection": "9 min"}
+    changes = {
+        "checkpoint": checkpoint,
+        "recovery.load": "20 s",
+        "failures": [again, lost, flip],
+        "run": {"steps": 400},
+    }
     return load_scenario(draw(scenarios()), changes | {"data.samples": "1 M"})
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(scenarios() | sound())
 def test_restarts_and_the_newest_checkpoint(scenario):
     history = world_of(scenario).run()

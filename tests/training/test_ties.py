@@ -56,6 +56,20 @@ def test_the_order_of_causes_moves_nothing():
         assert run.recoveries == runs[0].recoveries
 
 
+AGED = {"cause": "aged", "law": {"type": "empirical", "durations": ["2 h"]}, "scope": "job", "ages": "training"}
+CRASH = {"cause": "crash", "at_times": ["2 h"]}
+SEEN = {"cause": "seen", "kind": "silent", "at_times": ["1 h"], "detection": "1 h"}
+SEEN_BY_STEP = {"cause": "seen", "kind": "silent", "at_steps": [359], "detection": "3605 s"}  # amid step 359
+
+
+@pytest.mark.parametrize("causes", [*itertools.permutations([AGED, CRASH, SEEN]), (CRASH, SEEN_BY_STEP)])
+def test_an_interruption_is_called_by_the_first_cause_in_the_scenario(causes):
+    """Also where one strikes when another is seen, whichever alarm was set first, and whatever time they age by."""
+    for order in (causes, causes[::-1]):
+        first = history(order).legs[0]
+        assert (first.end_ns, first.ended_by) == (2 * 3600 * 10**9, order[0]["cause"])
+
+
 def test_a_step_and_its_save_complete_before_the_failure_of_that_instant():
     assert history(CAUSES).legs[0].kept == 360
 
