@@ -36,7 +36,7 @@ def test_a_run_says_how_often_it_crashed_and_whether_anything_was_done(clustersi
     changes = ("--set", "failures=", "--set", "poison={samples=[77], retries=2}")
     sentences = {
         "restore": "Poison crashed it 6 times, at 2 steps, and 2 times often enough at one of them",
-        "reshuffle": "Poison crashed it 8 times, at 7 steps, and 0 times often enough at one of them",
+        "reshuffle": "Poison crashed it 8 times, at 8 steps, and 0 times often enough at one of them",
     }
     where = {"restore": "each time", "reshuffle": "at another step after each restart"}
     for preset, sentence in sentences.items():

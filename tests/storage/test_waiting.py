@@ -97,9 +97,9 @@ def test_prefetch_hides_a_heavy_tail_as_an_independent_simulation_says():
         changes = {"storage.latency": {"type": "lognormal", "mean": "40 ms", "sigma": 2.0}, "feed.workers": 2}
         access, reading, store = world("random", changes, prefetch=prefetch, batch=16 * 16)
         free = replace(store, operations=1e15, bandwidth=1e21)
-        found = simulate_waits(access, reading, free, 400)
-        expected = independent_waits(reading, free, 400 + 4 * prefetch)
-        assert len(found.wait_ns) == len(expected) == 400
+        found = simulate_waits(access, reading, free, 1000)
+        expected = independent_waits(reading, free, 1000 + 4 * prefetch)
+        assert len(found.wait_ns) == len(expected) == 1000
         # a request takes its service of less than a nanosecond, rounded up
         np.testing.assert_allclose(found.wait_ns, expected, atol=40_000)
         shares.append(found.share)
