@@ -1,8 +1,8 @@
 """The order of what happens at one instant.
 
-At one instant steps, saves and phases complete, repairs complete, failures strike, and then decisions are taken. The
-rank is the priority that SimPy's queue sorts by within an instant, so nothing depends on the order in which things were
-created.
+At one instant steps, saves and phases complete, repairs complete, failures strike, what is wrong already is found, and
+then decisions are taken. The rank is the priority that SimPy's queue sorts by within an instant, so nothing depends on
+the order in which things were created.
 """
 
 from collections.abc import Callable
@@ -17,8 +17,9 @@ class Rank(IntEnum):
     COMPLETE = 2
     REPAIR = 3
     STRIKE = 4
-    DECIDE = 5
-    END = 6
+    FIND = 5
+    DECIDE = 6
+    END = 7
 
 
 class Alarm(simpy.Event):

@@ -133,7 +133,7 @@ class Cluster:
         self.failures.renew(cause, strike.entity, now)
         detection = self.lifetimes.duration("detection", cause.detection, strike)
         if where == "job" and self.failures.training and detection < NEVER:
-            Alarm(self._env, now + detection, Rank.STRIKE, partial(self._seen, strike, now))
+            Alarm(self._env, now + detection, Rank.FIND, partial(self._seen, strike, now))
 
     def _slow_down(self, strike: Strike, nodes: Sequence[int], where: Place, now: int) -> None:
         """A step takes longer until that is found."""
@@ -142,7 +142,7 @@ class Cluster:
         self._slow.begins(strike)
         self.on_pace(now)
         detection = self.lifetimes.duration("detection", cause.detection, strike)
-        Alarm(self._env, now + detection, Rank.STRIKE, partial(self._found, strike))
+        Alarm(self._env, now + detection, Rank.FIND, partial(self._found, strike))
 
     def _maintain(self, strike: Strike, nodes: Sequence[int], where: Place, now: int) -> None:
         """A node that the job does not hold goes at once; one in repair is looked after there."""

@@ -38,13 +38,13 @@ def history(causes):
     return World(scenario, 0, 0).run()
 
 
-@pytest.mark.parametrize("made", list(itertools.permutations(Rank)))
-def test_alarms_of_one_instant_ring_by_rank(made):
-    env, rung = simpy.Environment(), []
-    for rank in made:
-        Alarm(env, 7, rank, lambda _, rank=rank: rung.append(rank))
-    env.run()
-    assert rung == [Rank.COMPLETE, Rank.REPAIR, Rank.STRIKE, Rank.DECIDE, Rank.END]
+def test_alarms_of_one_instant_ring_by_rank():
+    for made in itertools.permutations(Rank):
+        env, rung = simpy.Environment(), []
+        for rank in made:
+            Alarm(env, 7, rank, lambda _, rank=rank, rung=rung: rung.append(rank))
+        env.run()
+        assert rung == [Rank.COMPLETE, Rank.REPAIR, Rank.STRIKE, Rank.FIND, Rank.DECIDE, Rank.END]
 
 
 def test_the_order_of_causes_moves_nothing():
@@ -68,6 +68,12 @@ def test_an_interruption_is_called_by_the_first_cause_in_the_scenario(causes):
     for order in (causes, causes[::-1]):
         first = history(order).legs[0]
         assert (first.end_ns, first.ended_by) == (2 * 3600 * 10**9, order[0]["cause"])
+
+
+@pytest.mark.parametrize("seen", [SEEN, SEEN_BY_STEP], ids=["by time", "by step"])
+def test_what_is_found_is_told_after_what_strikes(seen):
+    told = [(each.kind, each.cause) for each in history([seen, CRASH]).happenings if each.time_ns == 2 * 3600 * 10**9]
+    assert told == [("failure", "crash"), ("detection", "seen")]
 
 
 def test_a_step_and_its_save_complete_before_the_failure_of_that_instant():
