@@ -1,7 +1,7 @@
-"""Poison that is met at another step after each restart, as the loader comes back in another order.
+"""Poison that a run meets, at another step after each restart where the loader comes back in another order.
 
-Nobody knows beforehand at which step it crashes the job: the clock asks as each leg begins. What happened, and what was
-done about it, follows from the history alone.
+Nobody knows beforehand at which step it crashes the job, nor how often before something else ends the leg at the same
+instant: the clock asks as each leg begins. What happened, and what was done about it, follows from the history alone.
 """
 
 from typing import NamedTuple
