@@ -82,8 +82,8 @@ def simulate(
         progress: called now and then while the clock runs, with the share that is done (`World.run`).
 
     A loader that does not act on time (the run ends after its steps or its time) is recounted over the finished
-    history; one that decides when the run ends, or reads poison, is asked while the clock runs. A run that could not finish is returned
-    as far as it came: see `history.outcome`.
+    history; one that decides when the run ends, or reads poison, is asked while the clock runs. A run that could not
+    finish is returned as far as it came: see `history.outcome`.
 
     Raises:
         ScenarioError: the scenario is wrong.
