@@ -13,7 +13,7 @@ from clustersim.data.corpus import Corpus
 from clustersim.data.orders import Order, order_of
 from clustersim.loaders.build import loader_of
 from clustersim.loaders.follow import Follower, follow
-from clustersim.loaders.taken_out import follower_of, wanders
+from clustersim.loaders.taken_out import follower_of
 from clustersim.run import Run
 from clustersim.scenario import Scenario, load_scenario
 from clustersim.storage.feeding import clock_feed
@@ -82,8 +82,8 @@ def simulate(
         progress: called now and then while the clock runs, with the share that is done (`World.run`).
 
     A loader that does not act on time (the run ends after its steps or its time) is recounted over the finished
-    history; one that decides when the run ends is asked while the clock runs. A run that could not finish is returned
-    as far as it came: see `history.outcome`.
+    history; one that decides when the run ends, or reads poison, is asked while the clock runs. A run that could not
+    finish is returned as far as it came: see `history.outcome`.
 
     Raises:
         ScenarioError: the scenario is wrong.
@@ -94,7 +94,7 @@ def simulate(
     seed, replication = _checked(scenario, seed, replication)
     loader = loader_of(scenario, *orders_for(scenario, seed, replication))
     follower: Follower | None = Follower(loader) if loader.acts_on_time else None
-    if wanders(scenario):
+    if scenario.poison is not None:
         follower = follower_of(scenario, loader, seed, replication)
     history = World(scenario, seed, replication, clock_feed(scenario, follower)).run(progress)
     reads = follow(history, loader) if follower is None else follower.reads(history)

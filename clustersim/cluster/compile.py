@@ -7,8 +7,6 @@ from clustersim.cluster.causes import Cause
 from clustersim.cluster.machine import Machine
 from clustersim.cluster.retirement import Retirement, Score, Window
 from clustersim.laws import NEVER, Constant, Law, Life
-from clustersim.loaders.poison import bisection_restarts
-from clustersim.loaders.taken_out import hunt_of, wanders
 from clustersim.loaders.wandering import CAUSE
 from clustersim.scenario import Scenario
 from clustersim.scenario.cluster import Retirement as StatedRetirement
@@ -106,7 +104,7 @@ def causes_of(scenario: Scenario, seed: int, replication: int) -> list[Cause]:
         else:
             causes.append(_cause(len(causes), failure, scenario, seed, replication))
     if scenario.poison is not None:
-        causes.append(_poison(len(causes), scenario.poison, scenario, seed, replication))
+        causes.append(_poison(len(causes), scenario.poison))
     for each in scenario.maintenance:
         causes.append(_maintenance(len(causes), each, scenario, seed, replication))
     return causes
@@ -137,14 +135,8 @@ def _maintenance(index: int, stated: Maintenance, scenario: Scenario, seed: int,
     )
 
 
-def _poison(index: int, stated: Poison, scenario: Scenario, seed: int, replication: int) -> Cause:
-    """The crashes at steps that read poison, and those of searches for it; known now where the order comes back."""
-    steps: list[int] = []
-    if not wanders(scenario):
-        hunted = hunt_of(scenario, seed, replication)
-        assert hunted is not None
-        trials = bisection_restarts(scenario.sizes.batch) if stated.act == "bisect" else 0
-        steps = sorted([*hunted.crashes, *hunted.acted_at * trials])
+def _poison(index: int, stated: Poison) -> Cause:
+    """The crashes at steps that read poison, and those of searches for it."""
     return Cause(
         index=index,
         name=CAUSE,
@@ -154,8 +146,7 @@ def _poison(index: int, stated: Poison, scenario: Scenario, seed: int, replicati
         renews_all=False,
         detection=law_of(stated.detection),
         repair=None,
-        at_steps=tuple(steps),
-        by_what_is_read=wanders(scenario),
+        by_what_is_read=True,
     )
 
 

@@ -12,7 +12,7 @@ from clustersim.history import History
 from clustersim.loaders.parts import Loader
 from clustersim.loaders.poison import Hunt, Poison, Policy, hunt
 from clustersim.loaders.sequence import SequenceLoader
-from clustersim.loaders.wandering import Found, Wandering
+from clustersim.loaders.wandering import CAUSE, Found, Wandering
 from clustersim.scenario import Scenario
 from clustersim.scenario.sizes import Sizes
 
@@ -25,19 +25,24 @@ def wanders(scenario: Scenario) -> bool:
 
 
 def follower_of(scenario: Scenario, loader: Loader, seed: int, replication: int) -> Wandering:
-    """What the clock asks where poison wanders."""
+    """What the clock asks where there is poison."""
     assert isinstance(loader, SequenceLoader)  # no other is allowed beside poison
     poison = poison_of(scenario, seed, replication)
     return Wandering(loader, poison, policy_of(scenario), _steps_at_most(scenario.sizes))
 
 
 def found_in(history: History, scenario: Scenario, loader: Loader, seed: int, replication: int) -> Found | None:
-    """What poison did to a finished run, and what was done about it; None if there is none."""
-    if wanders(scenario):
+    """What poison did to a finished run, and what was done about it; None if there is none.
+
+    Legs that poison ended tell it. A replayed history has none: where the order comes back, something was done there
+    about all the poison that it passed.
+    """
+    if scenario.poison is None:
+        return None
+    if wanders(scenario) or any(leg.ended_by == CAUSE for leg in history.legs):
         return follower_of(scenario, loader, seed, replication).found(history)
     hunted = hunt_of(scenario, seed, replication)
-    if hunted is None:
-        return None
+    assert hunted is not None
     return Found(tuple(step for step in hunted.acted_at if step < history.legs[-1].kept), hunted.taken_out)
 
 

@@ -1,7 +1,7 @@
-"""Poison that is met at another step after each restart, as the loader comes back in another order.
+"""Poison that a run meets, at another step after each restart where the loader comes back in another order.
 
-Nobody knows beforehand at which step it crashes the job: the clock asks as each leg begins. What happened, and what was
-done about it, follows from the history alone.
+Nobody knows beforehand at which step it crashes the job, nor how often before something else ends the leg at the same
+instant: the clock asks as each leg begins. What happened, and what was done about it, follows from the history alone.
 """
 
 from typing import NamedTuple
@@ -29,7 +29,11 @@ class Found(NamedTuple):
 
 
 class Wandering(Follower):
-    """Follows a loader through a run, and says where poison crashes each leg; of a search each trial crashes too."""
+    """Follows a loader through a run, and says where poison crashes each leg.
+
+    Each trial of a search crashes too, at the step that is searched. One that meets other poison before crashes there,
+    as any leg does, and is still to come; if the policy acts there, that step is searched first.
+    """
 
     def __init__(self, loader: SequenceLoader, poison: Poison, policy: Policy, steps: int) -> None:
         """`steps`: of the run, at most."""
@@ -39,7 +43,7 @@ class Wandering(Follower):
         self._epochs = range(-(-steps * loader.batch // loader.size))
         self._steps = steps
         self._trail = Trail(poison, loader.batch, policy)
-        self._trials = 0  # of a search, which are still to come
+        self._trials: list[int] = []  # the steps of those that are still to come, the next one last
         self._own = places_of(poison, loader.spaces_to_count, 0, self._epochs)
         self._places = self._own
         self._kept: dict[tuple[int, int], Ints] = {}
@@ -56,21 +60,20 @@ class Wandering(Follower):
 
     def crash(self) -> int | None:
         """The step at which poison crashes the leg that has begun; None if it does not."""
-        if self._trials:
-            return self._trail.acted_at[-1]
-        return None if self._met is None else self._met.step
+        met = [] if self._met is None else [self._met.step]
+        return min(met + self._trials[-1:], default=None)
 
     def end(self, stop: int, read: int, ended_by: str = "") -> None:
         """The leg is over: steps below `stop` were trained, below `read` were read."""
         super().end(stop, read, ended_by)
         if ended_by != CAUSE:
             return
-        if self._trials:
-            self._trials -= 1
+        if self._trials and stop == self._trials[-1]:
+            self._trials.pop()
             return
         assert self._met is not None
         if self._trail.crash(self._met):
-            self._trials = self._trail.trials_each
+            self._trials += [self._met.step] * self._trail.trials_each
 
     def found(self, history: History) -> Found:
         """What was found in a finished history. The object must have followed no other."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import count
 from typing import Literal
 
 import simpy
@@ -50,7 +49,7 @@ class Milestones:
             if (entries := list(enumerate(cause.at_steps))) or cause.by_what_is_read
         ]
         self._by_what_is_read = [entries for entries, _ in self._script if not entries]
-        self._legs = count()
+        self._crashes = 0  # by what is read
 
     def arm(self, leg: UnderWay, now: int) -> None:
         """Aim at the steps of a leg that begins, or whose timetable is another one: failures strike in mid-step."""
@@ -65,7 +64,7 @@ class Milestones:
     def crashes_at(self, step: int | None) -> None:
         """What the leg that begins reads crashes it at a step, or nowhere."""
         for entries in self._by_what_is_read:
-            entries[:] = [] if step is None else [(next(self._legs), step)]
+            entries[:] = [] if step is None else [(self._crashes, step)]
 
     def _middle_of(self, step: int, now: int) -> int | None:
         """When the leg is in the middle of its step; None if the run ends before, or the step is half done."""
@@ -76,7 +75,9 @@ class Milestones:
         step, closing = entries[0][1] - self._leg.step, self._leg.closing
         # A leg that is being closed has no such step any more: it waits for its last save.
         if self._leg.trained(now) == step and (closing is None or step < closing.steps):
-            self._strike(cause, entries.pop(0)[0], now)
+            entry, _ = entries.pop(0)
+            self._crashes += cause.by_what_is_read
+            self._strike(cause, entry, now)
 
     def due_after(self, steps: int, what: Due) -> None:
         """Something is due when the leg completes so many steps."""

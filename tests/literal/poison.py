@@ -10,7 +10,7 @@ class Victim:
         """`poison`: the samples; `together` of them in a batch crash it; `act` is done after `retries` in vain."""
         self._poison, self._together, self._retries, self._act = set(poison), together, retries, act
         self._batch, self._skipped, self._gone = batch, set(), set()
-        self._trials = 0  # of a search, which are still to come, at the step of the last crash
+        self._trials = []  # the steps at which those of searches are still to crash; the next one is the last
         self.crashes, self.acted = [], 0  # the steps that crashed, trials apart; how often something was done
         self.model = []  # what each step trained on, of those that have not been rolled back
 
@@ -24,11 +24,12 @@ class Victim:
                 deadly = step, met
             if step < leg.stop:
                 self.model.append([] if step in self._skipped else [x for x in batch if x not in self._gone])
+        assert deadly is None or leg.stop <= deadly[0], "it should have crashed"
+        assert not self._trials or leg.stop <= self._trials[-1], "it should have been tried"
         if leg.ended_by != "poison":
-            assert deadly is None or leg.stop <= deadly[0], "it should have crashed"
-        elif self._trials:
-            assert leg.stop == self.crashes[-1]
-            self._trials -= 1
+            return
+        if self._trials and leg.stop == self._trials[-1]:
+            self._trials.pop()
         else:
             assert deadly is not None
             assert leg.stop == deadly[0]
@@ -44,5 +45,7 @@ class Victim:
         else:
             self._gone |= set(met)
         if self._act == "bisect":
-            while 2**self._trials < self._batch:
-                self._trials += 1
+            left = self._batch
+            while left > 1:
+                self._trials.append(step)
+                left -= left // 2

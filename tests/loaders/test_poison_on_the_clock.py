@@ -110,6 +110,21 @@ def test_it_crashes_where_reading_every_batch_says(comes_back, order, together, 
         assert met > 0
 
 
+def test_a_trial_that_meets_other_poison_before_crashes_there_and_is_made_later():
+    """In the run's order the first sample is in step 59; after the first restart the second one is in step 53."""
+    parts = {**JOB, "loader": WANDERING["reshuffle"]}
+    spaces = simulate(load_scenario(parts)).loader.spaces
+    first = spaces.samples_at(0, 0, np.arange(59 * 8, 60 * 8)).tolist()
+    still_to_come = set(spaces.samples_at(0, 0, np.arange(60 * 8, 960)).tolist())
+    second = [
+        sample for sample in spaces.samples_at(1, 0, np.arange(53 * 8, 54 * 8)).tolist() if sample in still_to_come
+    ]
+    poison = {"samples": [first[0], second[0]], "retries": 0, "act": "bisect"}
+    run = simulate(load_scenario({**parts, "poison": poison}))
+    assert crashes(run) == [59, 53, *[53] * 3, *[59] * 3]  # a search of a batch of 8 has three trials
+    assert run.poison.acted_at == (59, 53)
+
+
 def test_a_reshuffle_passes_by_chance_and_a_place_that_comes_back_does_not():
     figures = {}
     for name, loader in {**WANDERING, "exact": {"preset": "restore"}}.items():

@@ -104,6 +104,28 @@ def test_it_strikes_beside_other_failures_and_the_damage_grows_with_the_lineage(
     assert run.summary()["interruptions"] == 2 + 4
 
 
+def test_a_leg_that_something_else_ended_at_the_poisoned_step_is_no_crash_of_it():
+    """Sample 500 is in steps 62 and 182: at the first something else strikes at the same instant, and is no retry."""
+    failures = [{"cause": "crash", "at_steps": [62]}]
+    poison = {"samples": [500], "retries": 1}
+    run = played(data={**JOB["data"], "order": "sequential"}, failures=failures, poison=poison)
+    ended = [(leg.stop, leg.ended_by) for leg in run.history.legs]
+    assert ended == [(62, "crash"), *[(62, "poison")] * 2, *[(182, "poison")] * 2, (240, "end of run")]
+    figures = run.summary()
+    assert (figures["poison_crashes"], figures["poison_acted"], figures["missing_views"]) == (4, 2, 16)
+
+
+def test_what_is_trained_again_is_so_without_the_samples_in_quarantine():
+    """Of 12 samples in batches of 8, samples 3 and 8 meet in step 1 first; step 0, which has 3 alone, is redone."""
+    run = played(
+        run={"steps": 6, "account": "identity"},
+        data={"samples": 12, "shards": 1, "order": "sequential"},
+        poison={"samples": [3, 8], "together": 2, "retries": 0, "act": "quarantine"},
+    )
+    assert [(leg.start, leg.stop) for leg in run.history.legs] == [(0, 1), (0, 6)]
+    assert run.counts.seen.tolist() == [4, 4, 4, 0, 4, 4, 4, 4, 0, 4, 4, 4]
+
+
 def test_a_share_of_a_large_corpus():
     data = {"samples": "10 B", "shards": 1000}
     parts = {"run": {"steps": 2_000_000}, "model": {"global_batch": 4096, "step_time": "1 s"}, "data": data}

@@ -15,7 +15,7 @@ from worlds import check_history, run_checked
 from clustersim import simulate
 from clustersim.loaders.build import loader_of
 from clustersim.loaders.follow import Follower
-from clustersim.loaders.taken_out import follower_of, wanders
+from clustersim.loaders.taken_out import follower_of
 from clustersim.simulation import orders_for
 from clustersim.storage.feeding import clock_feed
 from clustersim.training.buckets import time_buckets
@@ -28,7 +28,7 @@ def run_and_check(scenario):
     """The run of a scenario whose clock is checked after every event, and at the end."""
     loader = loader_of(scenario, *orders_for(scenario, scenario.run.seed))
     follower = Follower(loader) if loader.acts_on_time else None
-    if wanders(scenario):
+    if scenario.poison is not None:
         follower = follower_of(scenario, loader, scenario.run.seed, 0)
     history = run_checked(World(scenario, scenario.run.seed, 0, clock_feed(scenario, follower)), scenario)
     check_history(history)
